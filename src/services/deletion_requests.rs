@@ -1,5 +1,5 @@
-//! Requests to delete what was said in battles: asked on a battle's page or entered by an operator, and decided by one. Votes stay,
-//! and so do the public log's commitments: only texts and the salts that could prove them go.
+//! Requests to delete the texts of battles: sent on a battle's page or entered by an operator, and decided by an operator. Votes and the
+//! public log's commitments stay: only texts and the salts that could prove them are deleted.
 
 use serde_json::json;
 
@@ -15,31 +15,31 @@ use crate::infra::storage::{
     is_storable,
 };
 
-/// Why a request is not taken or not decided.
+/// Error of submitting or deciding a deletion request.
 #[derive(Debug, thiserror::Error)]
 pub enum DeletionRequestError {
-    /// Nothing is stored of such a battle.
+    /// No stored battle has this id.
     #[error("there is no battle {0}")]
     UnknownBattle(BattleId),
-    /// What was typed is neither an id nor a link.
+    /// The reference is neither a battle id nor a link.
     #[error("not a battle id or link: give its id, as exports have it, or a link, /battle/ID or /shared/TOKEN")]
     NoReference,
-    /// The link was withdrawn or never was one.
+    /// The share link was withdrawn or never existed.
     #[error("no battle is shared by this link any more: give its id as an export has it")]
     UnknownLink,
-    /// Its visitor is not known, so theirs cannot be found.
+    /// The battle's visitor is unknown, so the visitor's other battles cannot be found.
     #[error("battle {0} was imported without its visitor: ask for the texts of this battle only")]
     UnknownVisitor(BattleId),
-    /// There is none of this id.
+    /// No deletion request has this id.
     #[error("there is no request {0:?}: `langya requests list` shows them")]
     UnknownRequest(String),
-    /// One about the same texts waits.
+    /// An open request covers the same texts.
     #[error("a request for the same texts is already open")]
     IsOpen,
-    /// It was decided before.
+    /// The request is decided already.
     #[error("this request has already been decided")]
     IsDecided,
-    /// The reason is empty, too long or no text.
+    /// The reason is empty, too long or not plain text.
     #[error("give a reason of 1 to {LONGEST_REASON} characters of plain text")]
     Reason,
     /// The database failed.
@@ -47,7 +47,7 @@ pub enum DeletionRequestError {
     Store(#[from] StoreError),
 }
 
-/// Stores what somebody asks on the page of a battle. One that asks for the same as an open one is taken and adds nothing.
+/// Stores a request sent on the page of a battle. A duplicate of an open request succeeds and stores nothing.
 ///
 /// # Errors
 /// [`DeletionRequestError::Reason`] and [`DeletionRequestError::Store`].
@@ -70,20 +70,20 @@ pub async fn ask(
     Ok(())
 }
 
-/// Where decisions go.
+/// Admin operations on deletion requests.
 pub struct DeletionRequests<'r> {
     /// The database.
     pub store: &'r Store,
-    /// Ids of requests and entries.
+    /// Source of ids of requests and entries.
     pub rng: &'r SharedRng,
-    /// Time of decisions.
+    /// Clock of the decisions.
     pub clock: &'r dyn Clock,
-    /// Who enters or decides.
+    /// Actor that enters or decides requests, for the audit log.
     pub actor: Actor,
 }
 
 impl DeletionRequests<'_> {
-    /// Enters a request for somebody, and returns its id. `battle` is an id or a link, as [`BattleReference`] reads it.
+    /// Stores a request entered by an operator, and returns its id. `battle` is an id or a link, as parsed by [`BattleReference`].
     ///
     /// # Errors
     /// [`DeletionRequestError`].
@@ -98,7 +98,7 @@ impl DeletionRequests<'_> {
         self.target(&battle, scope).await?;
         let id = self.rng.id(self.clock);
         let mut entry = self.actor.entry(self.rng, self.clock, AdminAction::EnterRequest, &subject(&id));
-        // Without the reason, which says who asks: nothing is ever deleted from the audit log.
+        // Without the reason, which may identify the requester: audit log entries are never deleted.
         entry.latter = audit_json(&json!({ "battle": battle, "scope": scope.as_str() }));
         let (entered_by, created_at) = (self.actor.name.clone(), self.clock.now());
         let new = NewDeletionRequest { id: id.clone(), battle, scope, reason, entered_by, created_at };
@@ -106,7 +106,7 @@ impl DeletionRequests<'_> {
         is_new.then_some(id).ok_or(DeletionRequestError::IsOpen)
     }
 
-    /// What deleting would concern. Nothing is changed.
+    /// Returns what a request would delete. Read-only.
     ///
     /// # Errors
     /// [`DeletionRequestError`].
@@ -121,8 +121,8 @@ impl DeletionRequests<'_> {
         Ok(DeletionPreview { row, record, battles })
     }
 
-    /// Deletes the texts that a request is about, and returns of how many battles. Where it fails half-way, the request stays open, and
-    /// the next call does the rest.
+    /// Deletes the texts covered by a request, and returns the number of battles. If it fails half-way, the request stays open, and the
+    /// next call deletes the rest.
     ///
     /// # Errors
     /// [`DeletionRequestError`].

@@ -1,5 +1,5 @@
-//! Looks at what an arena needs; [`crate::domain::doctor`] judges what is found. Nothing is changed, but a table is created in PostgreSQL and
-//! rolled back to see whether its disk has space.
+//! Inspects the arena's environment; [`crate::domain::doctor`] evaluates the findings. Read-only, except for a table that is created in
+//! PostgreSQL and rolled back to see whether its disk has space.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::domain::battle::model_card::shared_names;
 use crate::domain::doctor::{Address, Finding, KnownBackup, check_backup, check_clock, check_proxy, check_public_log};
-use crate::domain::public_log::promised_vote::{MOST_UNLOGGED, included_within};
+use crate::domain::public_log::promised_vote::{MAX_UNLOGGED, included_within};
 use crate::domain::time::Timestamp;
 use crate::infra::config::{ServerSettings, Settings, StorageSettings};
 use crate::infra::disk;
@@ -18,31 +18,31 @@ use crate::infra::storage::{Store, StoreError};
 use crate::public_log::PublicLogError;
 use crate::public_log::continuity::check_stored_log;
 
-/// An instance that has not written for so many milliseconds is gone, or about to be.
+/// Heartbeat age in milliseconds above which an instance counts as gone.
 const ALIVE_MS: i64 = 10_000;
 
-/// Looks at everything but the models, which cost money to ask. Closes the database, if it could be opened.
+/// Checks everything except the models, whose requests cost money. Closes the database, if it could be opened.
 pub async fn examine(settings: &Settings, opened: Result<Store, StoreError>, now: Timestamp) -> Vec<Finding> {
     findings(settings, read_database(opened, &settings.storage.data_dir).await, now)
 }
 
-/// The same for an arena that serves, whose database is open.
+/// Runs the same checks for a serving arena, on its open database.
 pub async fn examine_open(settings: &Settings, store: &Store, now: Timestamp) -> Vec<Finding> {
     findings(settings, read_facts(store, &settings.storage.data_dir).await, now)
 }
 
-/// What the database says of the arena.
+/// Facts about the arena, read from the database.
 #[derive(Debug, Default)]
 struct DatabaseFacts {
     votes: i64,
     bytes: u64,
     latest_fit: Option<Timestamp>,
     time_of_day: Option<Timestamp>,
-    /// Instances that have written a moment ago; 0 where the database is embedded.
+    /// Number of live instances; 0 where the database is embedded.
     instances: usize,
-    /// When the oldest vote was cast here that is not in the public log.
+    /// Time of the oldest vote cast here that is not in the public log.
     oldest_unlogged: Option<Timestamp>,
-    /// Why the public log cannot be continued.
+    /// Reason why the public log cannot be continued.
     log_fault: Option<String>,
 }
 
@@ -56,7 +56,7 @@ async fn read_database(opened: Result<Store, StoreError>, data_folder: &Path) ->
     facts
 }
 
-/// What an arena that serves finds out by its own reads and writes.
+/// Checks that the database can be read and written, as a serving arena does by itself.
 async fn check_storage(store: &Store) -> Result<(), StoreError> {
     store.check_pages().await?;
     store.check_write_space().await
@@ -72,13 +72,13 @@ async fn read_facts(store: &Store, data_folder: &Path) -> Result<DatabaseFacts, 
         latest_fit: store.latest_leaderboard().await?.map(|leaderboard| leaderboard.fitted_at),
         time_of_day,
         instances: instances(store, time_of_day).await?,
-        // Imported votes are promised to nobody, and wait for the next start of the arena.
-        oldest_unlogged: store.unlogged_votes(MOST_UNLOGGED).await?.oldest_cast,
+        // Imported votes have no inclusion promise, and wait for the next start of the arena.
+        oldest_unlogged: store.unlogged_votes(MAX_UNLOGGED).await?.oldest_cast,
         log_fault: log_fault(store, data_folder).await?,
     })
 }
 
-/// How many instances have written a moment ago, by the clock of the database that they share.
+/// Counts live instances, by the clock of the shared database.
 async fn instances(store: &Store, time_of_day: Option<Timestamp>) -> Result<usize, StoreError> {
     let Some(now) = time_of_day else { return Ok(0) };
     let rows = store.instances().await?;
@@ -89,7 +89,7 @@ async fn log_fault(store: &Store, data_folder: &Path) -> Result<Option<String>, 
     match check_stored_log(store, data_folder).await {
         Ok(()) => Ok(None),
         Err(PublicLogError::Store(error)) => Err(error),
-        // Who cannot write the folder may be another user than the arena's, and that is found anyway.
+        // A user who cannot write the folder may not be the arena's, and that has its own finding.
         Err(PublicLogError::File { .. }) if !disk::is_writable(data_folder) => Ok(None),
         Err(error) => Ok(Some(error.to_string())),
     }
@@ -125,7 +125,7 @@ fn findings(settings: &Settings, read: Result<DatabaseFacts, StoreError>, now: T
     findings
 }
 
-/// How many votes there are; `None` where nobody knows.
+/// Returns the number of votes; `None` where it is unknown.
 fn known_votes(read: &Result<DatabaseFacts, StoreError>) -> Option<i64> {
     match read {
         Ok(facts) => Some(facts.votes),
@@ -154,7 +154,7 @@ fn database(read: &Result<DatabaseFacts, StoreError>, storage: &StorageSettings)
     }
 }
 
-/// A log that has every vote may be one that takes no other.
+/// Reports a lagging or broken public log: a log with all votes may still accept no new one.
 fn public_log(facts: &DatabaseFacts, within: Duration, now: Timestamp) -> Vec<Finding> {
     let lag = check_public_log(facts.oldest_unlogged, within, now);
     let fault = facts.log_fault.clone().map(Finding::PublicLogNotContinued);

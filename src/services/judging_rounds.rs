@@ -1,4 +1,4 @@
-//! Work that models do in rounds beside the arena, with what is common to it: who is asked, and how a round ends.
+//! Background judging in rounds: the trait, dependencies and outcomes that its jobs share.
 
 use std::sync::Arc;
 
@@ -14,44 +14,44 @@ use crate::infra::llm::model_client::ModelClient;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{Store, StoreError};
 
-/// How a round ended.
+/// Outcome of a judging round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RoundOutcome {
     /// No pending work, or no budget.
     Done,
-    /// There is more to ask.
+    /// More requests are pending.
     More,
-    /// Models fail: it is better to wait.
+    /// Models fail: the next round should wait.
     Failing,
 }
 
-/// Rounds of work. A job repeats them.
-pub trait JudgingRounds: Send {
-    /// Does a little of the work, where these settings want it. What is under way is finished when `stop` fires.
+/// Work in rounds, repeated by a job.
+pub trait BackgroundJudging: Send {
+    /// Runs one round, if these settings enable it. Requests in flight are completed when `stop` fires.
     fn round(
         &mut self,
         settings: &Settings,
         stop: CancellationToken,
     ) -> impl Future<Output = Result<RoundOutcome, StoreError>> + Send;
 
-    /// Whether what the rounds go by is another in other settings.
+    /// Whether settings that the rounds depend on differ.
     fn is_changed(before: &Settings, after: &Settings) -> bool;
 }
 
-/// What rounds work with.
+/// Dependencies of judging rounds.
 pub struct RoundDependencies {
     /// The database.
     pub store: Store,
-    /// The models, among them those that are asked.
+    /// All models, including the judges.
     pub models: Arc<Models>,
-    /// Randomness.
+    /// Random number generator.
     pub rng: Arc<SharedRng>,
     /// Clock of the stored rows.
     pub clock: Arc<dyn Clock>,
 }
 
 impl RoundDependencies {
-    /// A model with the limits and prices of these settings; `None` where no model has this id.
+    /// Returns a client with the limits and prices of these settings; `None` for an unknown model id.
     #[must_use]
     pub fn client(&self, id: &ModelId, settings: &Settings) -> Option<ModelClient> {
         let rng = || ChaCha8Rng::seed_from_u64(self.rng.seed());

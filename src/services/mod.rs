@@ -1,4 +1,4 @@
-//! Use cases: what needs a database or a network. Each takes the parts that it uses.
+//! Use cases that need a database or a network. Each receives its dependencies as arguments.
 
 pub mod admin;
 pub mod arena;

@@ -1,4 +1,4 @@
-//! Asks models one question each, and says what one that fails needs: `langya models check` and the admin.
+//! Sends each model a test question, and reports how to fix a failing one: `langya models check` and the admin.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,14 +10,14 @@ use tokio::time::Instant;
 use crate::infra::config::{ConfigError, Environment, ModelSettings, PracticeMode, Settings};
 use crate::infra::llm::failure_advice::advice;
 use crate::infra::llm::model_check_result::CheckedModel;
-use crate::infra::llm::resilient_model::{OWN_QUESTION, ResilientModel};
+use crate::infra::llm::resilient_model::{PROBE_PROMPT, ResilientModel};
 use crate::infra::llm::roster::{Roster, entries};
 use crate::infra::llm::{ChatModel, Message, ReplyPart};
 
-/// Models asked at the same time by `check`.
+/// Maximum number of concurrent requests of `check`.
 const AT_ONCE: usize = 4;
 
-/// Asks every model that can be asked; those whose key is not set come last.
+/// Checks every model that has its key; models without one come last.
 ///
 /// # Errors
 /// Settings that cannot be used.
@@ -34,7 +34,7 @@ pub async fn check_all(settings: &Settings, env: &Environment) -> Result<Vec<Che
     Ok(checked)
 }
 
-/// Asks each model of the roster one question, a few at the same time; results in the roster's order.
+/// Checks each model of the roster, a few at a time; results in the roster's order.
 pub async fn check(settings: &Settings, roster: &Roster) -> Vec<CheckedModel> {
     let entries: BTreeMap<String, ModelSettings> =
         entries(settings).into_iter().map(|entry| (entry.id.clone(), entry)).collect();
@@ -42,7 +42,7 @@ pub async fn check(settings: &Settings, roster: &Roster) -> Vec<CheckedModel> {
     stream::iter(asked).buffered(AT_ONCE).collect().await
 }
 
-/// A model whose key variable is not set, which keeps the arena from starting; the others are asked all the same.
+/// Returns the failed check of a model without its key variable, which keeps the arena from starting; the others are checked nonetheless.
 fn without_key(entry: &ModelSettings) -> CheckedModel {
     let variable = &entry.api_key_env;
     CheckedModel {
@@ -57,9 +57,9 @@ fn without_key(entry: &ModelSettings) -> CheckedModel {
     }
 }
 
-/// Asks one model. `entry` is what the settings say of it.
+/// Checks one model. `entry` is its entry in the settings.
 pub async fn check_one(model: Arc<ResilientModel>, entry: Option<&ModelSettings>) -> CheckedModel {
-    let question = Message::user(OWN_QUESTION);
+    let question = Message::user(PROBE_PROMPT);
     let begun = Instant::now();
     let mut reply = model.reply(&[question]);
     let (mut first, mut characters, mut error) = (None, 0, None);
@@ -84,7 +84,7 @@ pub async fn check_one(model: Arc<ResilientModel>, entry: Option<&ModelSettings>
     }
 }
 
-/// Characters after the first piece over the time after it.
+/// Computes characters per second after the first chunk.
 fn speed(characters: usize, time: Duration) -> Option<u64> {
     let microseconds = time.as_micros();
     if characters == 0 || microseconds == 0 {

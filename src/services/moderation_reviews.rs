@@ -1,5 +1,5 @@
-//! The review of texts that the moderation service flagged: looked at, kept or deleted. Deleting takes the texts of the battle, as a request
-//! for deletion does: votes stay, and so do the public log's commitments.
+//! Review of texts that the moderation service flagged: keep or delete. Deletion removes the texts of the whole battle, as a deletion
+//! request does; votes and the public log's commitments stay.
 
 use serde_json::json;
 
@@ -12,13 +12,13 @@ use crate::infra::storage::{
     DeletionTarget, ModerationDecision, ModerationFlagRow, ModerationReview, Store, StoreError, is_storable,
 };
 
-/// Why a flag is not decided.
+/// Error of deciding a moderation flag.
 #[derive(Debug, thiserror::Error)]
 pub enum ModerationReviewError {
-    /// There is none of this id.
+    /// No flag has this id.
     #[error("there is no flag {0:?}: `langya moderation list` shows them")]
     Unknown(String),
-    /// It was decided before, or its text is gone.
+    /// The flag is decided already, or its text is deleted.
     #[error("this flag has already been decided")]
     IsDecided,
     /// The database failed.
@@ -26,20 +26,20 @@ pub enum ModerationReviewError {
     Store(#[from] StoreError),
 }
 
-/// Where decisions go.
+/// Admin operations on moderation flags.
 pub struct ModerationReviews<'r> {
     /// The database.
     pub store: &'r Store,
-    /// Ids of entries.
+    /// Source of audit entry ids.
     pub rng: &'r SharedRng,
-    /// Time of decisions.
+    /// Clock of the decisions.
     pub clock: &'r dyn Clock,
-    /// Who decides.
+    /// Actor that decides, for the audit log.
     pub actor: Actor,
 }
 
 impl ModerationReviews<'_> {
-    /// A flag with its battle. Nothing is changed.
+    /// Returns a flag with its battle. Read-only.
     ///
     /// # Errors
     /// [`ModerationReviewError`].
@@ -50,7 +50,7 @@ impl ModerationReviews<'_> {
         Ok(ModerationReview { row, record, vote })
     }
 
-    /// Leaves the text as it is.
+    /// Closes a flag and keeps the text.
     ///
     /// # Errors
     /// [`ModerationReviewError`].
@@ -61,7 +61,7 @@ impl ModerationReviews<'_> {
         self.decide(id, ModerationFlagState::Kept, Some(&entry)).await
     }
 
-    /// Deletes the texts of the flag's battle. Where it fails half-way, the next call does the rest.
+    /// Deletes the texts of the flag's battle. If it fails half-way, the next call deletes the rest.
     ///
     /// # Errors
     /// [`ModerationReviewError`].

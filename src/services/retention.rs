@@ -1,5 +1,5 @@
-//! Deletes what was said in battles once it is as old as the settings allow, as a request for deletion does: votes stay, and so do the public
-//! log's commitments. Only texts, links to them and the salts that could prove them go.
+//! Deletes the texts of battles at the age that the settings set, as a deletion request does: votes and the public log's commitments stay.
+//! Only texts, links to them and the salts that could prove them are deleted.
 
 use serde_json::json;
 
@@ -11,23 +11,23 @@ use crate::infra::config::RetentionSettings;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{Store, StoreError};
 
-/// For how long an image waits for its question, in milliseconds.
+/// Lifetime of an uploaded image without a question, in milliseconds.
 const UNUSED_IMAGE_MS: i64 = 24 * 3_600_000;
 
-/// What deletes, and for whom.
+/// Deletes texts and images past their retention period.
 pub struct Retention<'r> {
     /// The database.
     pub store: &'r Store,
-    /// Ids of entries.
+    /// Source of audit entry ids.
     pub rng: &'r SharedRng,
-    /// What shows how old a text is.
+    /// Clock against which the age of texts is measured.
     pub clock: &'r dyn Clock,
-    /// Who deletes.
+    /// Actor that deletes, for the audit log.
     pub actor: Actor,
 }
 
 impl Retention<'_> {
-    /// Battles whose texts are past their age. Nothing is changed.
+    /// Counts battles whose texts are past the retention period. Read-only.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -38,9 +38,8 @@ impl Retention<'_> {
         }
     }
 
-    /// Deletes images that were sent a day ago and that nobody asked about, and the texts that are past their age, and returns of how many
-    /// battles. The entry of the audit log comes first, so that no deletion is without one; where it fails half-way, the next call does
-    /// the rest.
+    /// Deletes images that were uploaded a day ago without a question, and texts past the retention period; returns the number of battles.
+    /// The audit entry is written first, so that no deletion is without one; if it fails half-way, the next call deletes the rest.
     ///
     /// # Errors
     /// [`StoreError`].

@@ -1,5 +1,5 @@
-//! What keeps `langya serve` from starting apart from its database: what the settings name in the environment, and addresses that
-//! cannot be used. The doctor and the reload of an edited settings file say so before a start does.
+//! Checks that `langya serve` runs at start, except for the database: environment variables named by the settings, and unusable addresses.
+//! The doctor and the reload of an edited settings file run them too.
 
 use crate::infra::config::{ConfigError, Environment, Settings};
 use crate::infra::llm::roster::Roster;
@@ -7,18 +7,18 @@ use crate::infra::moderation::ModerationEndpoint;
 use crate::infra::redis::{AddressError, check_address};
 use crate::infra::webhooks::WebhookSender;
 
-/// Why an arena would not start.
+/// Error that keeps the arena from starting.
 #[derive(Debug, thiserror::Error)]
 pub enum StartRefusal {
-    /// A setting, or the variable that it names.
+    /// Invalid setting, or invalid variable that it names.
     #[error(transparent)]
     Settings(#[from] ConfigError),
-    /// The address of Redis.
+    /// Invalid address of Redis.
     #[error(transparent)]
     Redis(#[from] AddressError),
 }
 
-/// Looks at all that a start looks at.
+/// Runs all checks of a start.
 ///
 /// # Errors
 /// [`StartRefusal`]
@@ -29,7 +29,7 @@ pub fn check_start(settings: &Settings, env: &Environment) -> Result<(), StartRe
     check_kept_until_restart(settings, env)
 }
 
-/// Looks at what a running arena keeps as it is until its next start.
+/// Checks the settings that take effect only at the next start.
 ///
 /// # Errors
 /// [`StartRefusal`]

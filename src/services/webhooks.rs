@@ -1,8 +1,9 @@
-//! Notifies webhooks of what happened: writes messages into the outbox, and sends them until they are taken or given up.
+//! Delivers webhook messages: writes them to the outbox, and sends them until they are accepted or given up.
 //!
-//! What is sent follows from the database, by how far each webhook had got before, so a lost event or a restart loses nothing. Who sends a
-//! message takes it first, so that two instances do not send it at once, and nothing is sent while nothing can be noted. A message is sent
-//! a second time where an instance ends between the answer and its note: receivers see that by the id.
+//! Messages are derived from the database, by the last position of each webhook, so a lost event or a restart loses nothing. An instance
+//! claims a message before sending it, so that two instances do not send it at once, and sends nothing while claims cannot be stored. A
+//! message is sent a second time if an instance ends between the response and storing the result: receivers recognise the duplicate by its
+//! id.
 
 use std::sync::Arc;
 
@@ -22,18 +23,18 @@ use crate::infra::rng::SharedRng;
 use crate::infra::storage::{NewWebhookMessage, Store, StoreError, WebhookMessageRow, WebhookPosition};
 use crate::infra::webhooks::{WebhookError, WebhookSender};
 
-/// How long an instance that has claimed a message may need to send it and to store the result: longer than the longest wait for an answer.
+/// Lease of a claimed message in milliseconds, in which the instance sends it and stores the result: longer than the request timeout.
 const TAKEN_MS: i64 = 60_000;
 const DAY_MS: i64 = 24 * 3_600_000;
-/// How long messages are kept that were taken by their receiver: a busy arena has one every second.
+/// Retention of delivered messages: a busy arena has one every second.
 const DELIVERED_MS: i64 = DAY_MS;
-/// How long messages are kept that were given up.
+/// Retention of messages that were given up.
 const DEAD_MS: i64 = 30 * DAY_MS;
 
-/// Why a message is not sent again.
+/// Error of retrying a webhook message.
 #[derive(Debug, thiserror::Error)]
 pub enum WebhookRetryError {
-    /// There is no such message.
+    /// No message has this id.
     #[error("no message that was given up has the id {0:?}: `langya webhooks list` shows them")]
     Unknown(String),
     /// The database failed.
@@ -50,13 +51,13 @@ pub struct Webhooks {
 }
 
 impl Webhooks {
-    /// Puts it together.
+    /// Creates the service.
     #[must_use]
     pub fn new(store: Store, sender: Arc<WebhookSender>, rng: Arc<SharedRng>, clock: Arc<dyn Clock>) -> Self {
         Self { store, sender, rng, clock }
     }
 
-    /// Writes what is new into the outbox. Returns the messages that are due, `limit` at most: each is for [`Webhooks::send`].
+    /// Writes new messages to the outbox, and returns those that are due, at most `limit`, for [`Webhooks::send`].
     ///
     /// # Errors
     /// [`StoreError`].
@@ -68,7 +69,7 @@ impl Webhooks {
         self.store.due_webhook_messages(self.clock.now(), limit).await
     }
 
-    /// Deletes messages that were taken a day ago, and those that were given up a month ago.
+    /// Deletes messages delivered more than a day ago, or given up more than 30 days ago.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -133,7 +134,7 @@ impl Webhooks {
     ) -> Result<(), StoreError> {
         let (id, created_at) = (self.rng.id(&*self.clock), self.clock.now());
         let message = WebhookMessage { id: id.clone(), event, created_at: created_at.0, data };
-        // Only maps with keys that are no text cannot be written, and none is sent here.
+        // Only maps with non-string keys fail to serialise, and none is sent here.
         let body = serde_json::to_string(&message).unwrap_or_default();
         let message = NewWebhookMessage { id: &id, webhook, event, body: &body, created_at };
         self.store.insert_webhook_message(message, former, position).await.map(drop)
@@ -158,7 +159,7 @@ impl Webhooks {
     }
 }
 
-/// The message after a try.
+/// Returns the message updated with the result of an attempt.
 fn settled(message: &WebhookMessageRow, sent: Result<(), WebhookError>, now: Timestamp) -> WebhookMessageRow {
     let mut settled = message.clone();
     let Err(error) = sent else {
@@ -177,7 +178,7 @@ fn settled(message: &WebhookMessageRow, sent: Result<(), WebhookError>, now: Tim
     settled
 }
 
-/// Has a message that was given up sent again.
+/// Schedules a message that was given up for another delivery.
 ///
 /// # Errors
 /// [`WebhookRetryError`].

@@ -1,4 +1,4 @@
-//! Who acts, how and from where: what the audit log says of every action.
+//! Actor of an admin action: user, channel and address, as recorded in the audit log.
 
 use serde::Serialize;
 
@@ -7,25 +7,25 @@ use crate::infra::clock::Clock;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{ActedVia, NewAuditEntry};
 
-/// Who acts.
+/// Actor of an admin action.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Actor {
-    /// Name of the user, or of who runs the command.
+    /// User name, or operating system user of a command.
     pub name: String,
-    /// How.
+    /// Channel: page or command.
     pub via: ActedVia,
     /// Address of the browser; empty for a command.
     pub address: String,
 }
 
 impl Actor {
-    /// Who runs a command on the machine.
+    /// Returns the actor of a command, with this user name.
     #[must_use]
     pub fn of_command(name: String) -> Self {
         Self { name, via: ActedVia::Command, address: String::new() }
     }
 
-    /// An entry of the audit log for an action on `subject`.
+    /// Creates an audit log entry for an action on `subject`.
     #[must_use]
     pub fn entry(&self, rng: &SharedRng, clock: &dyn Clock, action: AdminAction, subject: &str) -> NewAuditEntry {
         NewAuditEntry {
@@ -42,9 +42,9 @@ impl Actor {
     }
 }
 
-/// What was before or is after, as the audit log keeps it.
+/// Serialises a state before or after an action for the audit log.
 #[must_use]
 pub fn audit_json(value: &impl Serialize) -> Option<String> {
-    // Only maps with keys that are no text cannot be written, and none is kept here.
+    // Only maps with non-string keys fail to serialise, and none is stored here.
     serde_json::to_string(value).ok()
 }

@@ -1,6 +1,6 @@
-//! API keys: made and revoked by people who run the arena, and held against what a program sends.
+//! API keys: created and revoked by admins, and verified on requests.
 //!
-//! A key has 128 random bits and is looked up by its hash, so neither the time of a lookup nor the database reveals anything of a key.
+//! A key has 128 random bits and is looked up by its hash, so neither lookup time nor the database reveals a key.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use super::actor::{Actor, audit_json};
 use crate::domain::admin::action::AdminAction;
-use crate::domain::admin::key_scope::{KEY_PREFIX, KeyScope, MOST_DAYS, parse_name};
+use crate::domain::admin::key_scope::{KEY_PREFIX, KeyScope, MAX_DAYS, parse_name};
 use crate::domain::hex::hex;
 use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;
@@ -19,19 +19,19 @@ use crate::infra::storage::{ApiKeyRow, NewApiKey, Store, StoreError, is_storable
 
 const DAY_MS: i64 = 86_400_000;
 
-/// Why a key is not made or revoked.
+/// Error of creating or revoking an API key.
 #[derive(Debug, thiserror::Error)]
 pub enum ApiKeyError {
-    /// A name that cannot be.
+    /// Invalid name.
     #[error("a key's name must have 1 to 60 characters and say what it is for, such as \"nightly analysis\"")]
     Name,
-    /// A key that could do nothing.
+    /// The key has no scope.
     #[error("a key needs at least one scope: read, annotate or admin")]
     NoScope,
-    /// Further ahead than anybody plans.
-    #[error("a key must expire within {MOST_DAYS} days; 0 means never")]
+    /// The expiry is too many days ahead.
+    #[error("a key must expire within {MAX_DAYS} days; 0 means never")]
     Days,
-    /// There is no such key.
+    /// No key has this id.
     #[error("no key in force has the id {0:?}: `langya keys list` shows them")]
     Unknown(String),
     /// The database failed.
@@ -39,16 +39,16 @@ pub enum ApiKeyError {
     Store(#[from] StoreError),
 }
 
-/// Why a program's key does not let it in.
+/// Reason for rejecting an API key.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyRefused {
-    /// None was sent.
+    /// The request has no key.
     #[error("send an API key{} as \"Authorization: Bearer KEY\"", with_scope(*.0))]
     Missing(Option<KeyScope>),
-    /// It is not in force.
+    /// The key is unknown, expired or revoked.
     #[error("this API key is unknown, was revoked, or has expired")]
     Unknown,
-    /// It may do other things.
+    /// The key lacks the scope.
     #[error("this API key does not have the scope {}", .0.as_str())]
     Scope(KeyScope),
     /// Too many wrong keys from one network.
@@ -59,34 +59,34 @@ pub enum KeyRefused {
     Store(#[from] StoreError),
 }
 
-/// What the key that is missing must have; any key will do where no scope is needed.
+/// Describes the required scope for the error message; empty where any key will do.
 fn with_scope(scope: Option<KeyScope>) -> String {
     scope.map_or_else(String::new, |scope| format!(" with the scope {}", scope.as_str()))
 }
 
-/// A key to make.
+/// Parameters of a new API key.
 #[derive(Debug, Clone, Copy)]
 pub struct KeyRequest<'k> {
-    /// What to call it.
+    /// Display name.
     pub name: &'k str,
-    /// What it lets programs do.
+    /// Granted scopes.
     pub scopes: &'k [KeyScope],
     /// Days until it expires; 0 means never.
     pub days: u32,
 }
 
-/// A new key. Its text is kept nowhere.
+/// New API key. Its secret is not stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CreatedKey {
-    /// Id, by which it is listed and revoked.
+    /// Id for listing and revoking the key.
     pub id: String,
-    /// What a program sends.
+    /// Secret that a program sends.
     pub key: String,
-    /// When it expires; `None` means never.
+    /// Expiry time; `None` means never.
     pub expires_at: Option<Timestamp>,
 }
 
-/// Makes, lists and revokes keys.
+/// Creates, lists, revokes and verifies API keys.
 pub struct ApiKeys {
     store: Store,
     rng: Arc<SharedRng>,
@@ -94,13 +94,13 @@ pub struct ApiKeys {
 }
 
 impl ApiKeys {
-    /// Puts it together.
+    /// Creates the service.
     #[must_use]
     pub fn new(store: Store, rng: Arc<SharedRng>, clock: Arc<dyn Clock>) -> Self {
         Self { store, rng, clock }
     }
 
-    /// Makes a key.
+    /// Creates a key.
     ///
     /// # Errors
     /// [`ApiKeyError`].
@@ -110,7 +110,7 @@ impl ApiKeys {
         if scopes.is_empty() {
             return Err(ApiKeyError::NoScope);
         }
-        if days > MOST_DAYS {
+        if days > MAX_DAYS {
             return Err(ApiKeyError::Days);
         }
         let (id, key, created_at) = (self.rng.id(&*self.clock), self.new_text(), self.clock.now());
@@ -124,7 +124,7 @@ impl ApiKeys {
         Ok(CreatedKey { id, key, expires_at })
     }
 
-    /// All keys, the latest first.
+    /// Lists all keys, the latest first.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -132,7 +132,7 @@ impl ApiKeys {
         self.store.api_keys().await
     }
 
-    /// Revokes a key, from the next request on.
+    /// Revokes a key, effective from the next request.
     ///
     /// # Errors
     /// [`ApiKeyError`].
@@ -145,8 +145,8 @@ impl ApiKeys {
         if was_in_force { Ok(()) } else { Err(unknown()) }
     }
 
-    /// The key that a program sent, if it is in force and has the scope; any scope where none is named. Wrong keys are counted by
-    /// network, and a network that sent too many is refused without a lookup.
+    /// Returns the key that a program sent, if it is valid and has the scope (any scope if `None`). Wrong keys are counted by network, and
+    /// a network that sent too many is refused without a lookup.
     ///
     /// # Errors
     /// [`KeyRefused`].
@@ -170,7 +170,7 @@ impl ApiKeys {
         Ok(row)
     }
 
-    /// A day that cannot be written is no reason to refuse somebody who reads.
+    /// Stores the day of the last use. A failure is only logged, since it should not reject a reader.
     async fn note_use(&self, row: &ApiKeyRow, day: Timestamp) {
         if row.used_day.is_none_or(|used| used < day)
             && let Err(error) = self.store.note_api_key_use(&row.id, day).await
@@ -184,7 +184,7 @@ impl ApiKeys {
     }
 }
 
-/// What is kept of a key.
+/// Computes the hash under which a key is stored.
 fn key_hash(key: &str) -> String {
     hex(&Sha256::digest(format!("langya api key {key}")))
 }

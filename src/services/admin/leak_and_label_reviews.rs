@@ -1,5 +1,4 @@
-//! Review queues: leaks that a person confirms or withdraws, and labels of prompts. One at a time, each decision with its entry in the
-//! audit log.
+//! Review queues of leaks, which a reviewer confirms or withdraws, and of prompt labels. Each decision has its own audit log entry.
 
 use serde_json::json;
 
@@ -13,20 +12,20 @@ use crate::infra::clock::Clock;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{LabelSource, LeakDecision, LeakReview, NewLabel, Store, StoreError};
 
-/// Where decisions go.
+/// Review queues of leaks and labels.
 pub struct Reviews<'r> {
     /// The database.
     pub store: &'r Store,
-    /// Ids of entries.
+    /// Source of audit entry ids.
     pub rng: &'r SharedRng,
-    /// Time of decisions.
+    /// Clock of the decisions.
     pub clock: &'r dyn Clock,
-    /// Who decides.
+    /// Actor that decides, for the audit log.
     pub actor: Actor,
 }
 
 impl Reviews<'_> {
-    /// The first leak that nobody has decided, after the vote with this number.
+    /// Returns the first undecided leak after the vote with this number.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -36,8 +35,8 @@ impl Reviews<'_> {
         Ok(Some(LeakReview { vote, record, open: self.store.open_leaks().await? }))
     }
 
-    /// Decides a leak. Returns whether it was waiting for a decision; otherwise nothing is written, because an audit entry about a vote that
-    /// is not cast yet would keep its leak out of the queue.
+    /// Decides a leak. Returns whether it was pending; if not, nothing is written, because an audit entry about a vote that is not cast yet
+    /// would keep its leak out of the queue.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -53,7 +52,7 @@ impl Reviews<'_> {
         self.store.decide_leak(vote, decision, &entry).await
     }
 
-    /// The prompt whose label the classifier is least sure of, and that this person has not labelled.
+    /// Returns the prompt with the lowest classifier confidence that this reviewer has not labelled.
     ///
     /// # Errors
     /// [`StoreError`].

@@ -1,5 +1,5 @@
-//! The admin: who may run the arena, their sessions, and the audit log of what they do. Everything that a page does, a command does too,
-//! by the same functions.
+//! The admin: user accounts, their sessions, and the audit log of their actions. Every action of a page has a command that calls the same
+//! functions.
 
 pub mod actor;
 pub mod api_keys;

@@ -1,4 +1,4 @@
-//! How the models are doing: their statistics of the last day, and what went wrong.
+//! Health of the models: their statistics and failures of the last 24 hours.
 
 use crate::domain::battle::ModelId;
 use crate::domain::model_register::changes::{ModelChange, ModelState};
@@ -6,10 +6,10 @@ use crate::domain::time::Timestamp;
 use crate::infra::storage::{FailureCount, RecentModelStats, Store, StoreError};
 
 const DAY_MS: i64 = 24 * 3_600_000;
-/// Kinds of failures that are read, of all models.
+/// Maximum number of failure kinds read, over all models.
 const FAILURES: u32 = 500;
 
-/// The models as the database knows them.
+/// Health of the models, as stored in the database.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ModelHealth {
     /// Statistics of battles that began in the last 24 hours and are over.
@@ -21,7 +21,7 @@ pub struct ModelHealth {
 }
 
 impl ModelHealth {
-    /// Reads it.
+    /// Reads statistics, failures and changes.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -34,19 +34,19 @@ impl ModelHealth {
         })
     }
 
-    /// Failures of one model, the latest first.
+    /// Iterates over the failures of one model, the latest first.
     pub fn failures_of(&self, id: &ModelId) -> impl Iterator<Item = &FailureCount> {
         self.failures.iter().filter(move |failure| failure.model == id.as_str())
     }
 
-    /// The weight that a model had when it was last drawn; 1 where it never was.
+    /// Returns the latest pairing weight above 0 of a model; 1 if it never had one.
     #[must_use]
     pub fn last_weight(&self, id: &ModelId) -> f64 {
         let drawn = self.changes.iter().rev().find(|change| change.model == *id && change.snapshot.weight > 0.0);
         drawn.map_or(1.0, |change| change.snapshot.weight)
     }
 
-    /// The last change of every model that the settings have no more.
+    /// Iterates over the last change of every model that is no longer in the settings.
     pub fn retired(&self) -> impl Iterator<Item = &ModelChange> {
         let is_last = |at: usize| self.changes.get(at + 1).is_none_or(|next| next.model != self.changes[at].model);
         let last = self.changes.iter().enumerate().filter(move |(at, _)| is_last(*at)).map(|(_, change)| change);

@@ -1,4 +1,4 @@
-//! Signing in with an account at the provider. Having one gives nothing: either an owner has added the person, or a claim gives a role.
+//! Sign-in with an account at the OIDC provider. The account alone grants nothing: an owner has added the person, or a claim grants a role.
 //! The second factor is the provider's.
 
 use serde_json::json;
@@ -7,7 +7,7 @@ use super::actor::{Actor, audit_json};
 use super::oidc_users::{email_hash, subject_hash};
 use super::sessions::{AdminSessions, AdminSignInError, RequestOrigin};
 use crate::domain::admin::action::AdminAction;
-use crate::domain::admin::oidc_account::{self, RoleFrom};
+use crate::domain::admin::oidc_account::{self, RoleSource};
 use crate::domain::admin::role::Role;
 use crate::infra::limits::LimitedAction;
 use crate::infra::metrics;
@@ -15,7 +15,7 @@ use crate::infra::oidc::Identity;
 use crate::infra::storage::{ActedVia, AddedUser, AdminUserRow, IdentityHash, NewProviderUser};
 
 impl AdminSessions {
-    /// Signs in a person whom both the provider and the arena know, and returns the token of a new session.
+    /// Signs in an identity that has an account or a role here, and returns the token of a new session.
     ///
     /// # Errors
     /// [`AdminSignInError`].
@@ -43,18 +43,18 @@ impl AdminSessions {
             None => self.join_by_claim(claimed.ok_or(AdminSignInError::NoRole)?, identity, &subject, from).await?,
         };
         let account = user.provider.filter(|_| user.disabled_at.is_none()).ok_or(AdminSignInError::NoRole)?;
-        // Of two who have the address of an awaited user, the first is meant.
-        if !account.has_come && !self.store.bind_admin_identity(&user.id, &subject).await? {
+        // If two identities have the email address of an invited user, the first to sign in is bound to the account.
+        if !account.has_signed_in && !self.store.bind_admin_identity(&user.id, &subject).await? {
             return Err(AdminSignInError::NoRole);
         }
         let user = match account.role_from {
-            RoleFrom::Owner => user,
-            RoleFrom::Claim => self.with_role(user, claimed, from).await?,
+            RoleSource::Owner => user,
+            RoleSource::Claim => self.with_role(user, claimed, from).await?,
         };
         Ok(self.begin(&user, &from.address).await?)
     }
 
-    /// Makes the account of somebody to whom a claim gives a role.
+    /// Creates the account of an identity whose claim grants a role.
     async fn join_by_claim(
         &self,
         role: Role,
@@ -69,7 +69,7 @@ impl AdminSessions {
                 id: &self.rng.id(self.clock.as_ref()),
                 name: &name,
                 role,
-                role_from: RoleFrom::Claim,
+                role_from: RoleSource::Claim,
                 identity: IdentityHash::Subject(subject),
                 created_at: self.clock.now(),
             };
@@ -77,11 +77,11 @@ impl AdminSessions {
                 break;
             }
         }
-        // Added now, or by the same person in another browser a moment before.
+        // Created here, or by a concurrent sign-in of the same person.
         self.store.admin_of_identity(subject, None).await?.ok_or(AdminSignInError::NoRole)
     }
 
-    /// Gives a user the role that the claim says today.
+    /// Updates the user's role to the one that the claim grants now.
     async fn with_role(
         &self,
         user: AdminUserRow,

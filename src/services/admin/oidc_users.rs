@@ -1,4 +1,4 @@
-//! Users who sign in at the provider: added beforehand by an owner. Of address and subject only hashes are kept.
+//! Users who sign in at the OIDC provider, added beforehand by an owner. Only hashes of email address and subject are stored.
 
 use serde_json::json;
 use sha2::{Digest, Sha256};
@@ -7,24 +7,24 @@ use super::actor::{Actor, audit_json};
 use super::users::{AdminUsers, UserError};
 use crate::domain::admin::account;
 use crate::domain::admin::action::AdminAction;
-use crate::domain::admin::oidc_account::RoleFrom;
+use crate::domain::admin::oidc_account::RoleSource;
 use crate::domain::admin::role::Role;
 use crate::domain::hex::hex;
 use crate::infra::storage::{AddedUser, IdentityHash, NewProviderUser};
 
-/// Characters of an address or subject at most.
-const MOST_CHARS: usize = 255;
+/// Maximum number of characters of an address or subject.
+const MAX_CHARS: usize = 255;
 
-/// Somebody to add.
+/// Parameters of a new provider user.
 #[derive(Clone, Copy)]
 pub struct ProviderUser<'u> {
-    /// What to call them here.
+    /// User name.
     pub name: &'u str,
-    /// What they may do.
+    /// Role.
     pub role: Role,
-    /// Their address at the provider, until they have signed in once.
+    /// Email address at the provider, used until the first sign-in.
     pub email: Option<&'u str>,
-    /// Who they are at the provider.
+    /// Subject identifier at the provider.
     pub subject: Option<&'u str>,
 }
 
@@ -38,7 +38,7 @@ impl AdminUsers {
             return Err(UserError::NoProvider);
         }
         let name = account::parse_name(user.name)?;
-        let is_usable = |text: &&str| !text.is_empty() && text.chars().count() <= MOST_CHARS;
+        let is_usable = |text: &&str| !text.is_empty() && text.chars().count() <= MAX_CHARS;
         let known = |text: Option<&'_ str>| text.map(str::trim).filter(is_usable).map(str::to_owned);
         let hash = match (known(user.email), known(user.subject)) {
             (Some(email), None) if email.contains('@') => email_hash(issuer, &email),
@@ -51,7 +51,7 @@ impl AdminUsers {
             id: &self.rng.id(self.clock.as_ref()),
             name: &name,
             role: user.role,
-            role_from: RoleFrom::Owner,
+            role_from: RoleSource::Owner,
             identity: if user.email.is_some() { IdentityHash::Email(&hash) } else { IdentityHash::Subject(&hash) },
             created_at: self.clock.now(),
         };
@@ -63,12 +63,12 @@ impl AdminUsers {
     }
 }
 
-/// What is kept of who somebody is at a provider.
+/// Computes the stored hash of a subject at a provider.
 pub(super) fn subject_hash(issuer: &str, subject: &str) -> String {
     hex(&Sha256::digest(format!("langya admin subject {issuer}\n{subject}")))
 }
 
-/// What is kept of an address until the first sign-in. Capitals make no difference.
+/// Computes the stored hash of an email address, kept until the first sign-in. Case-insensitive.
 pub(super) fn email_hash(issuer: &str, email: &str) -> String {
     hex(&Sha256::digest(format!("langya admin e-mail {issuer}\n{}", email.trim().to_lowercase())))
 }

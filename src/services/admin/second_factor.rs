@@ -1,4 +1,4 @@
-//! The second factor of an account: codes of an app by time, and recovery codes for who has lost it.
+//! Second factor of an account: time-based codes (TOTP), and recovery codes for a lost device.
 
 use rand::Rng;
 use sha2::{Digest, Sha256};
@@ -13,11 +13,11 @@ use crate::domain::hex::{decode_hex, hex};
 use crate::domain::time::Timestamp;
 use crate::infra::storage::{AdminUserRow, StoreError};
 
-/// Recovery codes of an account.
+/// Number of recovery codes of an account.
 const RECOVERY_CODES: usize = 8;
 
 impl AdminUsers {
-    /// Whether a user has a second factor.
+    /// Returns the state of a user's second factor.
     ///
     /// # Errors
     /// [`UserError`].
@@ -34,8 +34,8 @@ impl AdminUsers {
         })
     }
 
-    /// Makes a secret that waits for its first code, in place of an earlier one. It takes the passphrase: with a stolen session alone,
-    /// a thief could otherwise lock the user out.
+    /// Creates a pending secret, which replaces an earlier one. Requires the passphrase: with a stolen session alone, a thief could
+    /// otherwise lock the user out.
     ///
     /// # Errors
     /// [`UserError`].
@@ -50,8 +50,8 @@ impl AdminUsers {
         Ok(self.store.begin_admin_totp(&user.id, &hex(&secret), self.clock.now()).await?)
     }
 
-    /// Switches the second factor on by its first code, and returns the recovery codes, which nobody sees again; `None` for a
-    /// wrong code, and where no secret waits for one any more.
+    /// Enables the second factor by its first code, and returns the recovery codes, which are shown only once; `None` for a wrong code, and
+    /// where no secret is pending any more.
     ///
     /// # Errors
     /// [`UserError`].
@@ -70,7 +70,7 @@ impl AdminUsers {
         Ok(confirmed.then_some(codes))
     }
 
-    /// Switches the second factor off.
+    /// Disables the second factor.
     ///
     /// # Errors
     /// [`UserError`].
@@ -80,11 +80,11 @@ impl AdminUsers {
         Ok(self.store.disable_admin_totp(&user.id, &entry).await?)
     }
 
-    /// Whether a code, or a recovery code, is right for a user who has a second factor; then it is used up.
+    /// Whether a code or recovery code is valid for a user, and uses it up; always true for a user without a second factor.
     ///
     /// # Errors
     /// [`StoreError`].
-    pub(super) async fn takes_code(&self, user: &AdminUserRow, typed: &str) -> Result<bool, StoreError> {
+    pub(super) async fn verify_second_factor(&self, user: &AdminUserRow, typed: &str) -> Result<bool, StoreError> {
         let Some(secret) = &user.totp_secret else { return Ok(true) };
         let now = self.clock.now();
         if let Some(step) = step_of(secret, typed, now, Some(user.totp_step)) {
@@ -103,19 +103,19 @@ impl AdminUsers {
     }
 }
 
-/// The secret that waits for its first code, unless it has waited too long.
+/// Returns the pending secret, unless it has expired.
 fn pending_of(user: &AdminUserRow, now: Timestamp) -> Option<&str> {
     let begun_at = user.totp_pending_at?;
     let waits = now.0 - begun_at.0 < CONFIRM_MINUTES * 60_000;
     user.totp_pending.as_deref().filter(|_| waits)
 }
 
-/// The step that a code is of; `None` for a wrong code, and for a secret that the database has lost digits of.
+/// Returns the time step of a code; `None` for a wrong code, and for a secret truncated in the database.
 fn step_of(secret: &str, code: &str, now: Timestamp, used: Option<i64>) -> Option<i64> {
     totp::step_of(&decode_hex(secret)?, code, now.0, used)
 }
 
-/// What is kept of a recovery code, which has 128 random bits.
+/// Computes the stored hash of a recovery code, which has 128 random bits.
 fn recovery_hash(typed: &str) -> Option<String> {
     let letters = invite_code::normalised(typed)?;
     Some(hex(&Sha256::digest(format!("langya recovery code {letters}"))))

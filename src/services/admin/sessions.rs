@@ -1,5 +1,5 @@
-//! Signing in to the admin, and sessions: random tokens of which only hashes are kept, that end when they are not used, at the latest
-//! after some hours, and at once when they are ended anywhere.
+//! Admin sign-in and sessions. Sessions are random tokens stored as hashes; they end when idle, at the latest after some hours, and at once
+//! when ended from any browser.
 
 use std::sync::Arc;
 
@@ -22,13 +22,13 @@ use crate::infra::rng::SharedRng;
 use crate::infra::storage::{ActedVia, AdminSessionRow, AdminUserRow, NewAdminSession, SessionAge, Store, StoreError};
 
 const MINUTE_MS: i64 = 60_000;
-/// The account under which tries with a name that can be nobody's are counted.
+/// Rate-limit key for attempts with a name that no account can have.
 const NOBODY: &str = "?";
 
-/// Why nobody is signed in.
+/// Error of an admin sign-in.
 #[derive(Debug, thiserror::Error)]
 pub enum AdminSignInError {
-    /// Too many tries from one network, or at one account.
+    /// Too many attempts from one network, or at one account.
     #[error(transparent)]
     TooFast(#[from] RateLimited),
     /// A wrong name, passphrase or code; which one is not revealed.
@@ -37,10 +37,10 @@ pub enum AdminSignInError {
     /// Passphrases cannot be checked at the moment.
     #[error(transparent)]
     Busy(#[from] PassphraseError),
-    /// The provider knows somebody who has no account here, or a locked one.
+    /// The provider's identity has no account here, or a locked one.
     #[error("this account at the provider has no permissions here")]
     NoRole,
-    /// Nobody comes from the provider.
+    /// Sign-in at the provider failed.
     #[error(transparent)]
     Provider(#[from] OidcError),
     /// The database failed.
@@ -49,7 +49,7 @@ pub enum AdminSignInError {
 }
 
 impl AdminSignInError {
-    /// The word in metrics.
+    /// Returns the label value in metrics.
     pub(super) fn as_str(&self) -> &'static str {
         match self {
             Self::TooFast(_) => "limited",
@@ -62,7 +62,7 @@ impl AdminSignInError {
     }
 }
 
-/// What somebody signs in with.
+/// Credentials of a sign-in.
 #[derive(Debug, Clone, Copy)]
 pub struct Credentials<'c> {
     /// Name as it was typed.
@@ -73,7 +73,7 @@ pub struct Credentials<'c> {
     pub code: &'c str,
 }
 
-/// Where a request comes from.
+/// Origin of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestOrigin {
     /// Address, for the audit log.
@@ -82,7 +82,7 @@ pub struct RequestOrigin {
     pub network: String,
 }
 
-/// Signs people in and out.
+/// Signs admins in and out.
 pub struct AdminSessions {
     pub(super) store: Store,
     users: Arc<AdminUsers>,
@@ -93,14 +93,14 @@ pub struct AdminSessions {
 }
 
 impl AdminSessions {
-    /// Puts it together.
+    /// Creates the service.
     #[must_use]
     pub fn new(users: Arc<AdminUsers>, limits: Arc<RateLimits>, settings: CurrentSettings) -> Self {
         let (store, rng, clock) = (users.store.clone(), Arc::clone(&users.rng), Arc::clone(&users.clock));
         Self { store, users, limits, settings, rng, clock }
     }
 
-    /// Signs somebody in and returns the token of a new session: what was in the browser before does not count.
+    /// Signs a user in and returns the token of a new session; an earlier session of the browser is ignored.
     ///
     /// # Errors
     /// [`AdminSignInError`].
@@ -116,12 +116,12 @@ impl AdminSessions {
             Some(name) => self.store.admin_user(name).await?,
             None => None,
         };
-        // Checked for nobody too, so that an unknown name takes as long as a wrong passphrase.
+        // Verified for unknown users too, so that an unknown name takes as long as a wrong passphrase.
         let hash = user.as_ref().map_or("", |user| user.passphrase_hash.as_str());
         let is_right = self.users.passphrases.is_hash_of(hash, given.passphrase).await?;
         let is_let_in = |user: &AdminUserRow| is_right && user.disabled_at.is_none() && user.provider.is_none();
         let user = user.filter(is_let_in).ok_or(AdminSignInError::Wrong)?;
-        if !self.users.takes_code(&user, given.code).await? {
+        if !self.users.verify_second_factor(&user, given.code).await? {
             return Err(AdminSignInError::Wrong);
         }
         Ok(self.begin(&user, &from.address).await?)
@@ -152,7 +152,7 @@ impl AdminSessions {
         Ok(token)
     }
 
-    /// The session of a token, in force, with what its user may do now.
+    /// Returns the valid session of a token, with its user's current permissions.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -165,7 +165,7 @@ impl AdminSessions {
         Ok(Some(session))
     }
 
-    /// The session whose token has this hash, in force.
+    /// Returns the valid session whose token has this hash.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -173,7 +173,7 @@ impl AdminSessions {
         self.store.admin_session(hash, self.age()).await
     }
 
-    /// The sessions of a user, the latest first.
+    /// Lists the sessions of a user, the latest first.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -181,7 +181,7 @@ impl AdminSessions {
         self.store.admin_sessions_of(user_id, self.age()).await
     }
 
-    /// Ends a session of a user: their own, or another one of theirs. Returns whether it was in force.
+    /// Ends the user's own session or another one of theirs. Returns whether it was valid.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -198,7 +198,7 @@ impl AdminSessions {
     }
 }
 
-/// What is kept of a session's token, which has 128 random bits.
+/// Computes the stored hash of a session's token, which has 128 random bits.
 #[must_use]
 pub fn session_hash(token: &str) -> String {
     hex(&Sha256::digest(format!("langya admin session {token}")))

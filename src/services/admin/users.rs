@@ -1,4 +1,4 @@
-//! Accounts: links that make one, roles, locking out, and resets.
+//! Admin accounts: invitation links, roles, locking and resets.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use super::actor::{Actor, audit_json};
 use crate::domain::admin::account::{self, AccountError};
 use crate::domain::admin::action::AdminAction;
-use crate::domain::admin::oidc_account::RoleFrom;
+use crate::domain::admin::oidc_account::RoleSource;
 use crate::domain::admin::role::Role;
 use crate::domain::hex::hex;
 use crate::domain::time::Timestamp;
@@ -24,10 +24,10 @@ use crate::infra::storage::{
 
 const HOUR_MS: i64 = 3_600_000;
 
-/// Why an account is not made or changed.
+/// Error of creating or changing an account.
 #[derive(Debug, thiserror::Error)]
 pub enum UserError {
-    /// A name or passphrase that cannot be.
+    /// Invalid name or passphrase.
     #[error(transparent)]
     Account(#[from] AccountError),
     /// The name is taken.
@@ -36,31 +36,31 @@ pub enum UserError {
     /// The link cannot be used.
     #[error("this link was used, has expired, or is incomplete: ask for another one")]
     VoidLink,
-    /// There is no such user.
+    /// No user has this name.
     #[error("there is no user {0:?}: `langya admin users list` shows them")]
     Unknown(String),
-    /// An arena without an owner could not be run.
+    /// The change would leave the arena without an owner.
     #[error("{0} is the last owner who can sign in: make another user an owner first, who then signs in")]
     LastOwner(String),
-    /// The passphrase to confirm with is wrong.
+    /// The confirming passphrase is wrong.
     #[error("the passphrase is wrong")]
     WrongPassphrase,
-    /// Their passphrase and second factor are the provider's.
+    /// The user's passphrase and second factor are managed by the provider.
     #[error("{0} signs in at the provider: passphrase and second factor are changed there")]
     AtProvider(String),
     /// The role comes from a claim.
     #[error("the role of {0} comes from a claim of the provider: change it there, or lock the account out")]
     RoleFromClaim(String),
-    /// No provider is set.
+    /// No provider is configured.
     #[error("no provider is set: oidc.issuer names one")]
     NoProvider,
     /// Neither or both of address and subject.
     #[error("somebody at the provider is known by an e-mail address or a subject: give one of them")]
     NoIdentity,
-    /// This person has an account.
+    /// The identity has an account already.
     #[error("somebody with this e-mail address or subject has an account already")]
     IdentityTaken,
-    /// Too many tries at the passphrase.
+    /// Too many passphrase attempts.
     #[error(transparent)]
     TooFast(#[from] RateLimited),
     /// Passphrases cannot be hashed at the moment.
@@ -71,18 +71,18 @@ pub enum UserError {
     Store(#[from] StoreError),
 }
 
-/// What a new link is for.
+/// Purpose of a new link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LinkPurpose {
     /// The first owner; void once there is one.
     FirstOwner,
     /// A new user with this role.
     NewUser(Role),
-    /// A user who was reset.
+    /// A new passphrase for a user who was reset.
     NewPassphrase(AdminUserRow),
 }
 
-/// Makes and changes accounts.
+/// Creates and changes accounts.
 pub struct AdminUsers {
     pub(super) store: Store,
     pub(super) rng: Arc<SharedRng>,
@@ -91,13 +91,13 @@ pub struct AdminUsers {
 }
 
 impl AdminUsers {
-    /// Puts it together.
+    /// Creates the service.
     #[must_use]
     pub fn new(store: Store, rng: Arc<SharedRng>, clock: Arc<dyn Clock>) -> Self {
         Self { store, rng, clock, passphrases: PassphraseChecks::default() }
     }
 
-    /// All accounts, by name.
+    /// Lists all accounts, by name.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -105,7 +105,7 @@ impl AdminUsers {
         self.store.admin_users().await
     }
 
-    /// The token of a link for the first owner; `None` where there is an owner.
+    /// Creates a link for the first owner and returns its token; `None` if there is an owner.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -116,7 +116,7 @@ impl AdminUsers {
         self.link(&LinkPurpose::FirstOwner, hours, "serve", None).await.map(Some)
     }
 
-    /// The token of a link for a new user.
+    /// Creates a link for a new user and returns its token.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -154,7 +154,7 @@ impl AdminUsers {
         Ok(token)
     }
 
-    /// What a link is for; `None` where it cannot be used.
+    /// Returns the invitation of a link; `None` if it is void.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -162,7 +162,7 @@ impl AdminUsers {
         self.store.admin_invite(&link_hash(token.trim()), self.clock.now()).await
     }
 
-    /// Follows a link: a new account, or a new passphrase for the one that was reset. Returns the account.
+    /// Redeems a link: creates an account, or sets a new passphrase for the one that was reset. Returns the account.
     ///
     /// # Errors
     /// [`UserError`].
@@ -196,7 +196,7 @@ impl AdminUsers {
         }
     }
 
-    /// Gives a user another role, locks them out, or lets them in again. What is so already stays so, without another entry.
+    /// Changes a user's role, locks or unlocks the user. A change without effect writes no audit entry.
     ///
     /// # Errors
     /// [`UserError`].
@@ -211,7 +211,7 @@ impl AdminUsers {
             if self.store.change_admin_user(&user, change, self.clock.now(), &entry).await? {
                 return Ok(());
             }
-            // Somebody else may have changed the account meanwhile: then the entry would say what it no longer was.
+            // A concurrent change would make the audit entry wrong.
             let latest = self.find(name).await?;
             let read = std::mem::replace(&mut user, latest);
             if (read.role, read.disabled_at) == (user.role, user.disabled_at) {
@@ -235,7 +235,7 @@ impl AdminUsers {
         entry
     }
 
-    /// Takes a user's passphrase and second factor away, ends all sessions, and gives the token of a link for a new passphrase.
+    /// Removes a user's passphrase and second factor, ends all sessions, and returns the token of a link for a new passphrase.
     ///
     /// # Errors
     /// [`UserError`].
@@ -245,7 +245,7 @@ impl AdminUsers {
         Ok(self.link(&LinkPurpose::NewPassphrase(user), hours, &actor.name, None).await?)
     }
 
-    /// Gives a user another passphrase and ends all sessions but this one.
+    /// Changes a user's passphrase and ends all sessions but this one.
     ///
     /// # Errors
     /// [`UserError`].
@@ -263,8 +263,8 @@ impl AdminUsers {
         Ok(self.store.set_admin_passphrase(&user.id, session, &hash, &entry).await?)
     }
 
-    /// The user of this name, who has just given their passphrase. A caller that lets a session ask this counts the try as one to sign in
-    /// first: a stolen session must not guess faster than anybody else.
+    /// Verifies a user's passphrase and returns the user. A caller that allows this from a session counts it as a sign-in attempt first: a
+    /// stolen session must not guess faster than anyone else.
     pub(super) async fn confirm(&self, name: &str, passphrase: &str) -> Result<AdminUserRow, UserError> {
         let user = self.find(name).await?;
         let is_right = self.passphrases.is_hash_of(&user.passphrase_hash, passphrase).await?;
@@ -281,9 +281,9 @@ impl AdminUsers {
     }
 }
 
-/// Refuses what is changed at the provider alone.
+/// Refuses changes that only the provider can make.
 fn check_source(user: &AdminUserRow, change: UserChange) -> Result<(), UserError> {
-    let by_claim = user.provider.is_some_and(|account| account.role_from == RoleFrom::Claim);
+    let by_claim = user.provider.is_some_and(|account| account.role_from == RoleSource::Claim);
     match change {
         UserChange::Role(_) if by_claim => Err(UserError::RoleFromClaim(user.name.clone())),
         UserChange::Reset if user.provider.is_some() => Err(UserError::AtProvider(user.name.clone())),
@@ -300,19 +300,19 @@ fn is_already_so(user: &AdminUserRow, change: UserChange) -> bool {
     }
 }
 
-/// What is kept of a link's token, which has 128 random bits: a plain hash of it cannot be turned back.
+/// Computes the stored hash of a link's token, which has 128 random bits: a plain hash of it cannot be inverted.
 #[must_use]
 pub fn link_hash(token: &str) -> String {
     hex(&Sha256::digest(format!("langya admin link {token}")))
 }
 
-/// The link of a token. The token stands behind `#`, which browsers keep to themselves.
+/// Returns the link of a token. The token is in the fragment (`#`), which browsers do not send.
 #[must_use]
 pub fn link_address(arena: &str, token: &str) -> String {
     format!("{}/admin/welcome#{token}", arena.trim_end_matches('/'))
 }
 
-/// The link of a token with which the user of this name chooses a new passphrase. It says whose account it is, so that the page need not ask.
+/// Returns the link with which the user of this name chooses a new passphrase. It contains the name, so that the page need not ask.
 #[must_use]
 pub fn passphrase_link_address(arena: &str, name: &str, token: &str) -> String {
     format!("{}/admin/welcome?account={}#{token}", arena.trim_end_matches('/'), name.trim().to_ascii_lowercase())

@@ -1,7 +1,8 @@
-//! Who may take part: everybody, or people who have signed in by an invite code, the arena's passphrase or an account at the provider.
+//! Access control of the arena: open to everyone, or to visitors signed in by an invite code, the arena's passphrase or an account at the
+//! provider.
 //!
-//! A sign-in is a row of its own session. Each request and each socket asks for it; open sockets are ended by
-//! [`SignedIn::ended`], which the instance that signs out triggers at once and [`Access::follow_sign_outs`] on the others.
+//! A sign-in is a row of the session. Each request and each socket checks it; open sockets are ended by [`SignedIn::ended`], which the
+//! instance that signs out triggers at once and [`Access::follow_sign_outs`] on the others.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
@@ -23,12 +24,12 @@ use crate::infra::passphrase_hash::{PassphraseChecks, code_hash};
 use crate::infra::sessions::{NewSession, Session, Sessions};
 use crate::infra::storage::{NewSignIn, SignInMethod, Store, StoreError};
 
-/// How far back sign-outs are looked for: clocks of instances and of the command line differ by less.
+/// Look-back period for sign-outs: greater than the clock skew between instances and the command line.
 const LOOK_BACK: Duration = Duration::from_secs(600);
-/// Why somebody is not signed in.
+/// Error of a sign-in.
 #[derive(Debug, thiserror::Error)]
 pub enum SignInError {
-    /// Too many tries from one network.
+    /// Too many attempts from one network.
     #[error(transparent)]
     TooFast(#[from] RateLimited),
     /// No such code, or a wrong passphrase.
@@ -37,16 +38,16 @@ pub enum SignInError {
     /// The invite has expired.
     #[error("this invite has expired")]
     Expired,
-    /// The invite was used by as many as it was for.
+    /// The invite has reached its maximum number of uses.
     #[error("this invite was used already")]
     UsedUp,
     /// The invite was revoked.
     #[error("this invite was revoked")]
     Revoked,
-    /// Too many passphrases are being checked.
+    /// Too many concurrent passphrase checks.
     #[error("many people are signing in: try again in a moment")]
     Busy,
-    /// Nobody comes from the provider.
+    /// Sign-in at the provider failed.
     #[error(transparent)]
     Provider(#[from] OidcError),
     /// The database failed.
@@ -55,7 +56,7 @@ pub enum SignInError {
 }
 
 impl SignInError {
-    /// The word in metrics.
+    /// Returns the label value in metrics.
     fn as_str(&self) -> &'static str {
         match self {
             Self::TooFast(_) => "network",
@@ -70,16 +71,16 @@ impl SignInError {
     }
 }
 
-/// Somebody who may take part, for as long as this is not ended.
+/// Admission of a visitor, valid until `ended` is cancelled.
 #[derive(Debug, Clone)]
 pub struct SignedIn {
-    /// Is cancelled when the session signs out, another one continues its visitor, or its visitor's texts are deleted.
+    /// Cancelled when the session signs out, another session continues its visitor, or its visitor's texts are deleted.
     pub ended: Arc<CancellationToken>,
-    /// How long until it ends by itself; `None` where the arena is open.
+    /// Time until expiry; `None` where the arena is open.
     pub left: Option<Duration>,
 }
 
-/// Lets people in and out.
+/// Signs visitors in and out, and checks their admission.
 pub struct Access {
     store: Store,
     sessions: Arc<Sessions>,
@@ -87,12 +88,12 @@ pub struct Access {
     settings: CurrentSettings,
     clock: Arc<dyn Clock>,
     passphrases: PassphraseChecks,
-    /// The open sockets' tokens by visitor.
+    /// Cancellation tokens of open sockets, by visitor.
     watched: Mutex<HashMap<VisitorId, Weak<CancellationToken>>>,
 }
 
 impl Access {
-    /// Puts it together.
+    /// Creates the service.
     #[must_use]
     pub fn new(
         store: Store,
@@ -105,14 +106,14 @@ impl Access {
         Self { store, sessions, limits, settings, clock, passphrases, watched }
     }
 
-    /// How people are let in.
+    /// Returns the access mode in force.
     #[must_use]
     pub fn mode(&self) -> AccessMode {
         self.settings.now().access.mode
     }
 
-    /// Whether the visitor of this session may take part now. `None` where they have to sign in first; in an open arena, where the session
-    /// has ended: its token may be somebody else's, so a new session is needed ([`admit_new`](Self::admit_new)).
+    /// Returns the admission of this session's visitor. `None` if they have to sign in first; in an open arena, if the session has ended:
+    /// its token may be known to another person, so a new session is needed ([`admit_new`](Self::admit_new)).
     ///
     /// # Errors
     /// [`StoreError`].
@@ -123,7 +124,7 @@ impl Access {
             AccessMode::Passphrase => SignInMethod::Passphrase,
             AccessMode::Oidc => SignInMethod::Account,
         };
-        // Watched before it is looked up, so that no sign-out falls between.
+        // Watched before the look-up, so that no sign-out is missed in between.
         let ended = self.watch(session);
         let now = self.clock.now();
         let expiry = self.store.sign_in_expiry(session, method, now).await?;
@@ -132,23 +133,23 @@ impl Access {
     }
 
     async fn admit_open(&self, session: &VisitorId) -> Result<Option<SignedIn>, StoreError> {
-        // Watched before it is looked up, as above.
+        // Watched before the look-up, as above.
         let ended = self.watch(session);
         let acts = match self.acts_for_itself(session).await {
-            // A tab that comes back while the database is out of reach gets its battle from memory. No battle begins meanwhile.
+            // A tab that reconnects while the database is unavailable gets its battle from memory. No battle begins meanwhile.
             Err(error) if error.is_outage() => true,
             acts => acts?,
         };
         Ok(acts.then_some(SignedIn { ended, left: None }))
     }
 
-    /// Whether the visitor of a session that has just begun may take part: where the arena is open. Reads nothing.
+    /// Returns the admission of a new session's visitor if the arena is open. Reads no database.
     #[must_use]
     pub fn admit_new(&self, session: &VisitorId) -> Option<SignedIn> {
         (self.mode() == AccessMode::Open).then(|| SignedIn { ended: self.watch(session), left: None })
     }
 
-    /// Whether the session of an account may still act for it: not after it was signed out, whatever the mode is now.
+    /// Whether the session may still act for its account: not after sign-out, in any access mode.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -157,8 +158,8 @@ impl Access {
         Ok(expiry.is_some())
     }
 
-    /// Whether the session of a visitor without an account may still act for them: not after it was signed out or continued by another.
-    /// Who was never signed in, or whose sign-in has ended otherwise, keeps access to their own texts.
+    /// Whether the session may still act for its visitor without an account: not after it was signed out or continued by another session. A
+    /// visitor who never signed in, or whose sign-in expired, keeps access to their own texts.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -166,7 +167,7 @@ impl Access {
         Ok(!self.store.has_signed_out(session).await?)
     }
 
-    /// Lets somebody in who knows a code or the passphrase, whichever this arena takes. The new session continues the visitor of the
+    /// Signs a visitor in by an invite code or the passphrase, whichever this arena uses. The new session continues the visitor of the
     /// previous session and ends that session; its token is no longer valid.
     ///
     /// # Errors
@@ -187,7 +188,7 @@ impl Access {
         }
     }
 
-    /// Lets somebody in whom the provider knows. All sessions of an account are one visitor, with one visitor's limits.
+    /// Signs in an identity of the provider. All sessions of an account are one visitor, with one visitor's limits.
     ///
     /// # Errors
     /// [`SignInError`].
@@ -199,7 +200,7 @@ impl Access {
         self.keep(new, SignInMethod::Account, None).await
     }
 
-    /// Ends the sign-in of a visitor, and the sockets of this instance with it.
+    /// Signs a visitor out, and closes their sockets on this instance.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -209,7 +210,7 @@ impl Access {
         Ok(())
     }
 
-    /// Ends a session whose visitor goes on as another one, and its sockets of this instance with it.
+    /// Ends a session whose visitor continues as another one, and closes its sockets on this instance.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -219,12 +220,12 @@ impl Access {
         Ok(())
     }
 
-    /// Ends the sockets whose sessions were ended elsewhere: by another instance, or by the command that revokes an invite.
+    /// Closes the sockets whose sessions were ended by another instance, or by the command that revokes an invite.
     ///
     /// # Errors
     /// [`StoreError`].
     pub async fn follow_sign_outs(&self, instances: &ArenaInstances) -> Result<(), StoreError> {
-        // An open arena that is alone has ended its sessions itself.
+        // An open arena with a single instance has ended its sessions itself.
         let is_open = self.mode() == AccessMode::Open;
         if self.forget_unwatched() == 0 || (is_open && instances.is_alone()) {
             return Ok(());
@@ -241,7 +242,7 @@ impl Access {
             Err(SignInError::Wrong) => {}
             done => return done,
         }
-        // A person who has the code may know why it does not work.
+        // A holder of the code may learn why it does not work.
         let now = self.clock.now();
         let invite = self.store.invite(&hash).await?.ok_or(SignInError::Wrong)?;
         Err(match invite {
@@ -251,7 +252,7 @@ impl Access {
         })
     }
 
-    /// Continues the visitor of the previous session, unless that was signed out or is an account's.
+    /// Begins a session that continues the visitor of the previous one, unless that was signed out or belongs to an account.
     async fn begin(&self, method: SignInMethod<'_>, previous: &Session) -> Result<NewSession, SignInError> {
         if !previous.has_account {
             let again = self.sessions.issue_again(&previous.visitor);
@@ -280,14 +281,14 @@ impl Access {
         if self.store.sign_in(sign_in).await? { Ok(new) } else { Err(SignInError::Wrong) }
     }
 
-    /// Whether this is the arena's passphrase. Takes as long for any guess, also where the settings have no usable hash.
+    /// Whether this is the arena's passphrase. Takes the same time for any guess, also without a usable hash in the settings.
     async fn is_passphrase(&self, guess: &str) -> Result<bool, SignInError> {
         let settings = self.settings.now();
         let checked = self.passphrases.is_hash_of(settings.access.passphrase_hash.expose(), guess).await;
         checked.map_err(|_| SignInError::Busy)
     }
 
-    /// The token of a visitor's sockets.
+    /// Returns the cancellation token shared by a visitor's sockets.
     fn watch(&self, visitor: &VisitorId) -> Arc<CancellationToken> {
         let mut watched = self.watched.lock();
         let known = watched.get(visitor).and_then(Weak::upgrade);
@@ -298,7 +299,7 @@ impl Access {
         })
     }
 
-    /// Forgets visitors who have no socket open; how many are left.
+    /// Removes visitors without an open socket, and returns the number that remain.
     fn forget_unwatched(&self) -> usize {
         let mut watched = self.watched.lock();
         watched.retain(|_, token| token.strong_count() > 0);

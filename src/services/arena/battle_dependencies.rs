@@ -25,35 +25,35 @@ pub struct BattleDependencies {
     pub instances: Arc<ArenaInstances>,
     /// Event bus between instances.
     pub events: Arc<dyn EventBus>,
-    /// The models.
+    /// Models of the arena.
     pub models: Arc<Models>,
-    /// Chooses the pair of models.
+    /// Selects the pair of models.
     pub matchmaker: Arc<Matchmaker>,
     /// Source of ids and of random distances.
     pub rng: Arc<SharedRng>,
     /// Clock of the rows.
     pub clock: Arc<dyn Clock>,
-    /// Which classes of waiting and tempo they draw.
+    /// Sampler of latency and tempo classes.
     pub class_draws: ClassDraws,
-    /// When raw text is released.
+    /// Release times of raw text.
     pub raw_pacing_ticks: RawPacingTicks,
     /// Owner of the running turns.
     pub tasks: Tasks,
-    /// What may be asked.
+    /// Prompt validation and moderation.
     pub prompts: Arc<PromptRules>,
-    /// The images beside questions.
+    /// Images attached to prompts.
     pub images: Arc<PromptImages>,
-    /// Limits and pace.
+    /// Current settings, for limits and pacing.
     pub settings: CurrentSettings,
 }
 
 impl BattleDependencies {
-    /// A random distance between event numbers of two epochs, so that two instances do not choose the same numbers.
+    /// Returns a random gap between the event numbers of two epochs, so that two instances do not choose the same numbers.
     pub(super) fn apart(&self) -> u64 {
         EPOCH_GAP * self.rng.with(|rng| rng.random_range(1..EPOCH_GAP))
     }
 
-    /// The first event number of a new log, for a visitor who has the events up to `after` of another one.
+    /// Returns the first event number of a new log, for a visitor who has the events up to `after` of another one.
     pub(super) fn first_number(&self, after: u64) -> u64 {
         after + self.apart()
     }

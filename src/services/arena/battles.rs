@@ -1,8 +1,7 @@
 //! The battles of this process: start, next turn, stop, regenerate, resume.
 //!
-//! What may happen when is decided by [`crate::domain::battle::progress`]; here the decision meets the database, the models and
-//! the visitor's sockets. A battle lives in memory while somebody watches it or it is being answered, and is read back
-//! from the database otherwise.
+//! [`crate::domain::battle::progress`] decides which actions are allowed; this module applies the decision to the database, the models and
+//! the visitor's sockets. A battle is in memory while it is watched or being answered, and is read back from the database otherwise.
 
 mod resuming;
 
@@ -28,26 +27,26 @@ use crate::infra::metrics;
 use crate::infra::storage::{BattleRecord, BattleRow, EditedTurn, StoreError};
 use crate::infra::tasks::{Panicked, contain};
 
-/// All battles of this process.
+/// Battles of this process.
 pub struct Battles {
     dependencies: Arc<BattleDependencies>,
     live: Arc<RunningBattles>,
     remote_battles: RemoteBattles,
 }
 
-/// Why a battle does not go on; the message says what to do.
+/// Error of a battle action; the message says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum BattleError {
-    /// The prompt may not be asked.
+    /// The prompt is invalid or refused.
     #[error(transparent)]
     Prompt(#[from] PromptError),
-    /// A label that is not a short word.
+    /// The label is not a short word.
     #[error("{0} must be at most 64 letters, digits, _ or -")]
     BadLabel(&'static str),
     /// No such battle, or it is another visitor's.
     #[error("no battle of yours has this id: start a new battle")]
     UnknownBattle,
-    /// Not now.
+    /// The action is not allowed at this stage.
     #[error(transparent)]
     Refused(#[from] Refusal),
     /// The limit of battles is reached.
@@ -56,16 +55,16 @@ pub enum BattleError {
     /// The connection shows another battle before this one's replies had ended.
     #[error("this connection has moved on to another battle: resume this one to see the rest of it")]
     Superseded,
-    /// The process is about to end.
+    /// The process is shutting down.
     #[error("the arena restarts: come back in a moment")]
     Draining,
-    /// The images may not be asked about.
+    /// The images cannot be used.
     #[error(transparent)]
     Image(#[from] ImageError),
-    /// No models for a battle, or not those that the visitor asks for.
+    /// No pair of models is available, or not the chosen one.
     #[error(transparent)]
     NoPair(#[from] ChoiceError),
-    /// A model of the battle has left the arena, or is not known to this instance.
+    /// A model of the battle has left the arena, or is unknown to this instance.
     #[error("one of the two models cannot be asked any more: vote on what was answered, or start a new battle")]
     ModelGone,
     /// The database failed.
@@ -76,35 +75,34 @@ pub enum BattleError {
 /// The first message of a battle.
 #[derive(Debug, Clone, Default)]
 pub struct Opening {
-    /// The prompt.
+    /// Text of the prompt.
     pub prompt: String,
-    /// The images beside it.
+    /// Attached images.
     pub images: Vec<ImageId>,
     /// URS intent, if the client names one.
     pub intent: Option<String>,
     /// Category, if the client names one.
     pub category: Option<String>,
-    /// The models that the visitor asks for.
+    /// The visitor's choice of models.
     pub choice: ModelChoice,
 }
 
 impl Battles {
-    /// Answers messages of other instances until shutdown: it sends them the events of battles that they follow.
+    /// Handles messages of other instances until shutdown: sends them the events of battles that they follow.
     pub async fn handle_messages(self: Arc<Self>) {
         remote_battles::handle_messages(self).await;
     }
 
-    /// No battles yet.
+    /// Creates the service without battles.
     #[must_use]
     pub fn new(dependencies: BattleDependencies) -> Self {
         Self { dependencies: Arc::new(dependencies), live: Arc::default(), remote_battles: RemoteBattles::default() }
     }
 
-    /// Begins a battle and watches it from its first event. `permit` is held while the turn is
-    /// being answered, here as for the other turns.
+    /// Starts a battle and watches it from its first event. The `permit` is held until the turn is answered, as for other turns.
     ///
     /// # Errors
-    /// [`BattleError`]; nothing is kept then.
+    /// [`BattleError`]; nothing is stored then.
     pub async fn start(
         &self,
         visitor: &VisitorId,
@@ -116,7 +114,7 @@ impl Battles {
         check_label("category", opening.category.as_deref())?;
         self.dependencies.models.searched().await;
         let flagged = self.dependencies.prompts.moderate(&opening.prompt).await?;
-        // Asked after what may take seconds.
+        // Checked after steps that may take seconds.
         self.refuse_while_draining()?;
         if !self.has_room() {
             return Err(BattleError::Busy);
@@ -153,7 +151,7 @@ impl Battles {
         }
     }
 
-    /// Asks the next question of a battle, and watches it from that turn on.
+    /// Sends the next prompt of a battle, and watches it from that turn on.
     ///
     /// # Errors
     /// [`BattleError`].
@@ -170,7 +168,7 @@ impl Battles {
         self.ask(&battle, Action::Message, Some(prompt), permit).await
     }
 
-    /// Has both sides answer the latest turn again, in other words where there is a prompt, and watches the battle from there on.
+    /// Regenerates both replies of the latest turn, with a changed prompt if given, and watches the battle from that turn on.
     ///
     /// # Errors
     /// [`BattleError`].
@@ -187,7 +185,7 @@ impl Battles {
         self.ask(&battle, Action::Regenerate, prompt, permit).await
     }
 
-    /// Ends both replies as they stand.
+    /// Stops both replies and keeps the text so far.
     ///
     /// # Errors
     /// [`BattleError`].
@@ -202,7 +200,7 @@ impl Battles {
         Ok(())
     }
 
-    /// Whether a question may be asked of which nothing is kept.
+    /// Checks and moderates a prompt that is not stored.
     ///
     /// # Errors
     /// [`BattleError`].
@@ -213,7 +211,7 @@ impl Battles {
         Ok(())
     }
 
-    /// Removes from memory the battles that nobody watches and that are not being answered.
+    /// Removes battles from memory that have no watchers and are not being answered.
     pub fn sweep(&self) {
         self.live.sweep();
     }
@@ -227,7 +225,7 @@ impl Battles {
         self.live.len() < most
     }
 
-    /// Battles in memory.
+    /// Returns the number of battles in memory.
     #[must_use]
     pub fn in_memory(&self) -> usize {
         self.live.len()
@@ -239,28 +237,28 @@ impl Battles {
         self.live.get(id).is_some()
     }
 
-    /// Battles of this process that are being answered.
+    /// Returns the number of battles that this process is answering.
     #[must_use]
     pub fn under_way(&self) -> usize {
         self.live.answering()
     }
 
-    /// A battle that waits for its vote, with its prompts and replies; `None` where the database has to be asked, since another
-    /// instance may have taken the battle on.
+    /// Returns a battle that awaits its vote, with prompts and replies; `None` if the database must be read, since another instance may
+    /// have continued the battle.
     pub(super) fn awaiting_vote(&self, visitor: &VisitorId, id: &BattleId) -> Option<BattleRecord> {
         let battle =
             self.live.get(id).filter(|battle| battle.visitor == *visitor && self.dependencies.instances.is_alone())?;
         battle.state().active.awaiting_vote()
     }
 
-    /// The vote on a battle was committed: it takes no more questions.
+    /// Closes a battle whose vote was committed: it accepts no more prompts.
     pub fn close(&self, id: &BattleId) {
         if let Some(battle) = self.live.remove(id) {
             battle.state().active.row.progress.stage = Stage::Voted;
         }
     }
 
-    /// Begins a turn once the moderation service has looked at its question.
+    /// Begins a turn after the moderation service has checked its prompt.
     async fn ask(
         &self,
         battle: &Arc<LiveBattle>,
@@ -313,8 +311,8 @@ impl Battles {
         Ok(watcher)
     }
 
-    /// Marks a battle as being answered before the database is asked, so that a second message in the same moment is refused. Returns how
-    /// it stood.
+    /// Marks a battle as being answered before the database is updated, so that a simultaneous second message is refused. Returns the
+    /// previous state.
     fn reserve_turn(&self, battle: &Arc<LiveBattle>, action: Action) -> Result<BattleRow, BattleError> {
         let former = {
             let mut state = battle.state();
@@ -324,28 +322,28 @@ impl Battles {
             state.active.row.progress.stage = Stage::Answering;
             row
         };
-        // A sweep may have taken the battle out of memory since it was found, and somebody may have read it back.
+        // A sweep may have removed the battle from memory since it was found, and another request may have read it back.
         if !Arc::ptr_eq(&self.live.add(battle), battle) {
             return Err(Refusal::StillAnswering.into());
         }
         Ok(former)
     }
 
-    /// How the battle stands in the database, which did not begin a turn. Where another run has it, those who watch come
-    /// back for it; otherwise this one stands as it does there.
+    /// Returns the battle's state in the database, which did not begin a turn. If another run owns the battle, its watchers reconnect;
+    /// otherwise the battle in memory is set to this state.
     async fn stored_instead(&self, battle: &Arc<LiveBattle>, former: BattleRow) -> Result<BattleRow, BattleError> {
         let (run, turn, progress) = (former.answered_by, former.progress.turn, former.progress);
         let stored = self.dependencies.store.battle(&battle.id).await;
         match &stored {
-            Ok(Some(stored)) if stored.answered_by != run || stored.progress.turn != turn => self.let_go(battle),
+            Ok(Some(stored)) if stored.answered_by != run || stored.progress.turn != turn => self.unload(battle),
             Ok(Some(stored)) => battle.state().active.row = stored.clone(),
             Ok(None) | Err(_) => battle.state().active.row.progress = progress,
         }
         stored?.ok_or(BattleError::UnknownBattle)
     }
 
-    /// Announces the latest turn and has it answered by a task of its own, which holds the permit to its end. A turn that
-    /// is taken over needs none: another instance has counted it.
+    /// Announces the latest turn and spawns the task that answers it, which holds the permit to its end. A turn that is taken over needs
+    /// none: another instance has counted it.
     fn answer(&self, battle: &Arc<LiveBattle>, run: RunId, permit: Option<TurnPermit>) {
         let (stopper, stop) = oneshot::channel();
         let prompt = {
@@ -374,8 +372,8 @@ impl Battles {
         if self.dependencies.tasks.is_draining() { Err(BattleError::Draining) } else { Ok(()) }
     }
 
-    /// Before a turn begins: a model that this instance cannot ask would void the battle, and the vote on what was
-    /// answered so far with it.
+    /// Checks before a turn that its models can be queried: one that cannot would void the battle, and the vote on the earlier answers with
+    /// it.
     fn check_models(&self, models: &[ModelId; 2]) -> Result<(), BattleError> {
         let known = models.iter().all(|model| self.dependencies.models.of_battle(model).is_some());
         if known { Ok(()) } else { Err(BattleError::ModelGone) }

@@ -1,7 +1,7 @@
-//! What visitors agree to before their first battle on the page, and who agreed to which version.
+//! Consent text that visitors accept before their first battle on the page, and its record by version.
 //!
-//! The text follows the settings, and says that models judge battles also where only `langya judge run` has had one do so. Its version is
-//! a hash of it in all languages, so no text changes without a new version.
+//! The text depends on the settings, and mentions that models judge battles also if only `langya judge run` has had one do so. The version
+//! is a hash of the text in all languages, so every change of the text changes the version.
 
 use std::sync::Arc;
 
@@ -16,19 +16,19 @@ use crate::infra::sessions::Session;
 use crate::infra::storage::{ConsentVersion, Store, StoreError};
 use crate::render::i18n::pages::{ConsentFacts, ConsentText, ModelVerdicts, StorageInForce};
 
-/// What visitors agree to.
+/// Consent text with its version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Consent {
-    /// Names exactly this text.
+    /// Hash of the text in all languages.
     pub version: String,
     /// The text in every language.
     pub texts: Vec<ConsentText>,
-    /// The same as JSON.
+    /// `texts` as JSON.
     body: String,
 }
 
 impl Consent {
-    /// The text that these settings make.
+    /// Builds the text for these settings.
     #[must_use]
     pub fn new(settings: &Settings, judging: ModelVerdicts) -> Self {
         let host = settings.moderation.host();
@@ -48,7 +48,7 @@ impl Consent {
         Self { version: hex(&Sha256::digest(&body)[..6]), texts, body }
     }
 
-    /// The text in a language.
+    /// Returns the text in a language.
     #[must_use]
     pub fn text(&self, language: Language) -> &ConsentText {
         &self.texts[language as usize]
@@ -60,7 +60,7 @@ fn judging_by_settings(settings: &Settings) -> ModelVerdicts {
     if settings.judge.models.is_empty() { ModelVerdicts::None } else { ModelVerdicts::ByModels }
 }
 
-/// What is stored under these settings.
+/// Returns the data storage described by the consent text under these settings.
 #[must_use]
 pub fn storage_in_force(settings: &Settings) -> StorageInForce {
     let LimitSettings { turns_per_address, votes_per_address, sign_ins_per_address, .. } = &settings.limits;
@@ -75,23 +75,23 @@ pub fn storage_in_force(settings: &Settings) -> StorageInForce {
     }
 }
 
-/// Keeps who agreed.
+/// Records consents.
 pub struct Consents {
     store: Store,
     settings: CurrentSettings,
     clock: Arc<dyn Clock>,
-    /// What the database said last: whether it has verdicts.
+    /// Latest database answer on whether there are verdicts.
     has_verdicts: Mutex<Option<bool>>,
 }
 
 impl Consents {
-    /// Keeps them in this database.
+    /// Creates the service.
     #[must_use]
     pub fn new(store: Store, settings: CurrentSettings, clock: Arc<dyn Clock>) -> Self {
         Self { store, settings, clock, has_verdicts: Mutex::default() }
     }
 
-    /// The text in force.
+    /// Returns the text in force.
     ///
     /// # Errors
     /// As [`judging`](Self::judging).
@@ -99,7 +99,7 @@ impl Consents {
         Ok(Consent::new(&self.settings.now(), self.judging().await?))
     }
 
-    /// Whether models judge battles, by the settings or by hand. While the database fails, its last answer holds.
+    /// Returns whether models judge battles, automatically or by command. While the database fails, its last answer is used.
     ///
     /// # Errors
     /// [`StoreError`] where the database fails and has never said whether it has verdicts.
@@ -111,7 +111,7 @@ impl Consents {
         }
     }
 
-    /// Verdicts are never deleted: once there is one, the database is not asked again.
+    /// Whether there are verdicts. Verdicts are never deleted: after the first, the database is not queried again.
     async fn has_verdicts(&self) -> Result<bool, StoreError> {
         let known = *self.has_verdicts.lock();
         if known == Some(true) {
@@ -126,7 +126,7 @@ impl Consents {
         }
     }
 
-    /// Whether the person of a session agreed to the text in force.
+    /// Whether the session has consented to the text in force.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -134,8 +134,8 @@ impl Consents {
         self.store.has_consent(session.consent_id(), &self.current().await?.version).await
     }
 
-    /// Keeps that the person of a session agreed to this version: for the session, so that they are not asked again, and for the visitor,
-    /// whose export lists it. Of another version than that of the text in force nothing is kept, so who agreed to it is asked again.
+    /// Stores consent to this version: for the session, so that it is not asked again, and for the visitor, whose export lists it. Consent
+    /// to an outdated version is not stored, so the session is asked again.
     ///
     /// # Errors
     /// [`StoreError`].

@@ -1,4 +1,4 @@
-//! The rules that exclude a vote from the ratings at the moment when it is cast.
+//! Applies the rules that exclude a vote from the ratings when it is cast.
 
 use std::sync::Arc;
 
@@ -13,32 +13,32 @@ use crate::infra::llm::ModelCard;
 use crate::infra::llm::roster::Roster;
 use crate::infra::storage::{BattleRecord, VoteExclusion};
 
-/// Texts with more bytes are searched on a thread of their own.
+/// Size in bytes above which texts are searched on a blocking thread.
 const SEARCHED_IN_PLACE: usize = 16 * 1024;
 
-/// Texts that a reason names at most.
+/// Maximum number of texts in a reason.
 const REASONS: usize = 3;
 
-/// Applies the rules; one for each arena.
+/// Applies the exclusion rules; one instance per arena.
 pub struct ExclusionRules {
     models: Arc<Models>,
     settings: CurrentSettings,
     names: Mutex<Option<CachedNames>>,
 }
 
-/// Names of the models, and the settings and roster that they were taken from.
+/// Model names, with the settings and roster that they come from.
 struct CachedNames {
     settings: Arc<Settings>,
     roster: Arc<Roster>,
     names: Arc<IdentityNames>,
 }
 
-/// What the rules say of a vote.
+/// Result of applying the rules to a vote.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct AppliedRules {
-    /// What keeps the vote out of the ratings; each rule once.
+    /// Exclusions of the vote, at most one per rule.
     pub exclusions: Vec<VoteExclusion>,
-    /// A rule that applies to the vote and does not exclude it, as the operator set it.
+    /// Matching rules that the operator has set to mark a vote without excluding it.
     pub marks: Vec<VoteExclusion>,
 }
 
@@ -56,17 +56,17 @@ impl AppliedRules {
 }
 
 impl ExclusionRules {
-    /// The rules of an arena with these models.
+    /// Creates the rules for these models.
     #[must_use]
     pub fn new(models: Arc<Models>, settings: CurrentSettings) -> Self {
         Self { models, settings, names: Mutex::default() }
     }
 
-    /// Applies the rules to a vote on a battle that stands like this.
+    /// Applies the rules to a vote on this state of a battle.
     pub async fn apply(&self, record: &BattleRecord) -> AppliedRules {
         let settings = self.settings.now();
         if let Some(reason) = record.battle.mode.unrated_because() {
-            // Names in its texts give nothing away that counts.
+            // Models are known in this mode, so names in the texts are no leak.
             let chosen = VoteExclusion { rule: ExclusionRule::NamedMode, reason: reason.to_owned() };
             return AppliedRules { exclusions: vec![chosen], ..AppliedRules::default() };
         }
@@ -74,7 +74,7 @@ impl ExclusionRules {
         if policy == LeakPolicy::Off {
             return AppliedRules::default();
         }
-        // What a language model reads as well needs no guess.
+        // The heuristic is not needed where a language model reads the texts.
         let is_read = !settings.integrity.leak_judge.is_empty();
         let by = if is_read { LeakSearch::Rules } else { LeakSearch::RulesAndWeights };
         AppliedRules::of_leaks(policy, &search(self.names(settings), record, by).await)
@@ -96,7 +96,7 @@ impl ExclusionRules {
         AppliedRules::of_leaks(policy, &leaks.await)
     }
 
-    /// The names of the current models; collected again when settings or models change.
+    /// Returns the names of the current models; rebuilt when settings or models change.
     fn names(&self, settings: Arc<Settings>) -> Arc<IdentityNames> {
         let roster = self.models.current();
         let mut held = self.names.lock();

@@ -1,6 +1,6 @@
-//! A visitor's own battles after the fact: one by one, all in an export, shared by a link, and rid of their texts.
+//! A visitor's battle history: list, export, sharing by link, and own leaderboard.
 //!
-//! Names come from the vote's receipt, so a battle without a vote has none to give.
+//! Model names come from the vote's receipt, so a battle without a vote reveals none.
 
 use super::models::Models;
 use super::voting::{VoteError, stored_receipt};
@@ -12,11 +12,11 @@ use crate::infra::clock::Clock;
 use crate::infra::storage::{BattleRecord, HistoryEntry, OwnBattleRow, OwnBattlesFilter, Store, StoreError};
 use crate::leaderboard::latest_leaderboard::LatestLeaderboard;
 
-/// Battles on one page of the list.
+/// Battles per page of the list.
 pub const PAGE: u32 = 20;
-/// Votes that a visitor's own leaderboard counts at most, the latest ones.
+/// Maximum number of votes in a visitor's own leaderboard, the latest ones.
 const COUNTED: u32 = 5_000;
-/// Battles that an export reads at a time.
+/// Battles per page of an export.
 const EXPORT_PAGE: u32 = 100;
 
 /// A page of a visitor's battles, the latest first.
@@ -24,11 +24,11 @@ const EXPORT_PAGE: u32 = 100;
 pub struct VisitorBattles {
     /// The battles.
     pub battles: Vec<HistoryEntry>,
-    /// The battle before which the next page begins; `None` on the last one.
+    /// Cursor of the next page, which lists battles before this one; `None` on the last page.
     pub older: Option<BattleId>,
 }
 
-/// The battles of a visitor that began before `before` and have a question that contains `search`.
+/// Lists the visitor's battles that began before `before` and have a prompt that contains `search`.
 ///
 /// # Errors
 /// [`StoreError`].
@@ -51,7 +51,7 @@ pub async fn list(
     Ok(VisitorBattles { battles: battles.collect(), older })
 }
 
-/// What a visitor's own rated votes say of the models, and how often other people say the same.
+/// Computes a leaderboard from the visitor's own rated votes, with its agreement with other visitors.
 ///
 /// # Errors
 /// [`StoreError`].
@@ -64,7 +64,7 @@ pub async fn own_leaderboard(
     Ok(own_leaderboard::own_leaderboard(&votes, |one, other| leaderboard.pair_counts(one.as_str(), other.as_str())))
 }
 
-/// A battle of this visitor; `None` where there is none, or it is another's.
+/// Returns a battle of this visitor; `None` if there is none, or it is another visitor's.
 ///
 /// # Errors
 /// [`VoteError`].
@@ -79,7 +79,7 @@ pub async fn own_battle(
     }
 }
 
-/// The battle that a link with this token leads to.
+/// Returns the battle shared by a link with this token.
 ///
 /// # Errors
 /// [`VoteError`].
@@ -91,7 +91,7 @@ pub async fn shared_battle(store: &Store, token: &str) -> Result<Option<PastBatt
     }
 }
 
-/// All that is stored of a visitor's battles, as JSON.
+/// Exports all stored data of a visitor's battles as JSON.
 ///
 /// # Errors
 /// [`VoteError`].

@@ -1,8 +1,8 @@
-//! Which instances serve this arena, and whether each of them is still alive.
+//! Heartbeats and liveness of the instances that serve this arena.
 //!
-//! Each instance raises a number in the database several times a second and reads the others' numbers. One whose number stands
-//! still over several reads is gone, however it went. No times of day are compared, and a database that does not answer
-//! makes nobody look dead, because only reads that succeed are counted.
+//! Each instance increments a counter in the database several times a second and reads the others' counters. An instance whose counter is
+//! unchanged over several reads is gone, whatever the reason. No times of day are compared, and a database outage makes no instance look
+//! dead, because only successful reads are counted.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -15,14 +15,14 @@ use crate::domain::time::Timestamp;
 use crate::infra::events::{BusState, InstanceId};
 use crate::infra::storage::{InstanceRow, Store, StoreError};
 
-/// How often an instance shows that it is there.
+/// Heartbeat interval.
 pub const BEAT_EVERY: Duration = Duration::from_millis(400);
-/// Reads without a change after which an instance counts as gone.
-const PATIENCE: u32 = 5;
-/// Reads without a change, in ten minutes, after which its row is deleted: it was killed, and nobody else takes it out.
+/// Number of unchanged reads after which an instance counts as gone.
+const TIMEOUT: u32 = 5;
+/// Number of unchanged reads (ten minutes) after which the row of a killed instance is deleted.
 const FORGET_AFTER: u32 = 1_500;
 
-/// The instances of the arena, as this one sees them.
+/// Liveness of the arena's instances, as seen by this one.
 #[derive(Debug)]
 pub struct ArenaInstances {
     store: Store,
@@ -30,7 +30,7 @@ pub struct ArenaInstances {
     runs: AtomicU64,
     /// `None` where no other process can serve this database.
     others: Option<Mutex<HashMap<String, PeerState>>>,
-    /// Whether nothing carries messages between the instances, and the log does not say so yet.
+    /// Whether there is no message bus between the instances, and this is not logged yet.
     lacks_bus: AtomicBool,
 }
 
@@ -39,20 +39,21 @@ struct PeerState {
     beats: u64,
     /// Whether it leads and cannot append to the public log.
     log_fails: bool,
-    /// Reads since the number last changed.
+    /// Number of reads since the counter last changed.
     unchanged: u32,
-    /// As of the latest beat that was seen to come; `None` before the first one: the instance may have been killed before this one began.
+    /// Settings fingerprint of the latest observed heartbeat; `None` before the first one: the instance may have been killed before this
+    /// one began.
     settings: Option<String>,
 }
 
 impl ArenaInstances {
-    /// The only instance there can be.
+    /// Creates the state of the only possible instance.
     #[must_use]
     pub fn alone(store: Store, me: InstanceId) -> Self {
         Self { store, me, runs: AtomicU64::new(0), others: None, lacks_bus: AtomicBool::new(false) }
     }
 
-    /// One of several, which this bus connects.
+    /// Creates the state of one of several instances connected by this bus.
     #[must_use]
     pub fn among_others(store: Store, me: InstanceId, bus: BusState) -> Self {
         let lacks_bus = AtomicBool::new(bus == BusState::Alone);
@@ -65,19 +66,19 @@ impl ArenaInstances {
         self.others.is_none()
     }
 
-    /// A name for one answering of a turn by this instance; it stands in the battle's row while the turn is answered.
+    /// Creates the id of a run of this instance; it is stored in the battle's row while the turn is answered.
     #[must_use]
     pub fn new_run(&self) -> RunId {
         RunId::new(format!("{}.{}", self.me, self.runs.fetch_add(1, Ordering::Relaxed)))
     }
 
-    /// The instance behind a run.
+    /// Returns the instance of a run.
     #[must_use]
     pub fn instance_of(run: &RunId) -> InstanceId {
         InstanceId(run.as_str().split('.').next().unwrap_or_default().to_owned())
     }
 
-    /// Whether another instance is at work on this run; never for a battle that is older than the names of runs.
+    /// Whether another live instance is executing this run; never for a battle older than run ids.
     ///
     /// # Errors
     /// [`StoreError`] where that instance was not seen before and the database does not answer.
@@ -90,21 +91,21 @@ impl ArenaInstances {
         if let Some(alive) = self.sighted(&instance.0) {
             return Ok(alive);
         }
-        // It may have started since the last look.
+        // It may have started since the last read.
         let rows = self.store.instances().await?;
         Ok(rows.iter().any(|row| row.id == instance.0))
     }
 
     fn sighted(&self, instance: &str) -> Option<bool> {
         let others = self.others()?;
-        others.get(instance).map(|sighting| sighting.unchanged < PATIENCE)
+        others.get(instance).map(|sighting| sighting.unchanged < TIMEOUT)
     }
 
-    /// Shows that this instance is there, and looks for the others. `settings` is a fingerprint of what it runs with, and `log_fails` says
+    /// Writes this instance's heartbeat and reads those of the others. `settings` is a fingerprint of its settings, and `log_fails` says
     /// whether it leads and cannot append to the public log.
     ///
     /// # Errors
-    /// [`StoreError`]; nobody looks dead because of it.
+    /// [`StoreError`]; it makes no instance look dead.
     pub async fn heartbeat(&self, settings: &str, log_fails: bool, now: Timestamp) -> Result<(), StoreError> {
         if self.is_alone() {
             return Ok(());
@@ -135,13 +136,13 @@ impl ArenaInstances {
         }
     }
 
-    /// Whether another instance that is alive leads and cannot append to the public log, as it last wrote.
+    /// Whether another live instance leads and cannot append to the public log, by its latest heartbeat.
     #[must_use]
     pub fn log_fails_elsewhere(&self) -> bool {
         self.others().is_some_and(|others| any_log_fails(&others))
     }
 
-    /// Looks whether the shared database still keeps commits through a crash.
+    /// Checks that the shared database still makes commits durable.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -149,10 +150,10 @@ impl ArenaInstances {
         self.store.check_durable().await
     }
 
-    /// Takes this instance out of the list: others need not wait to find that it is gone.
+    /// Removes this instance from the list, so that the others need not wait for a timeout.
     ///
     /// # Errors
-    /// [`StoreError`]; the others find out by themselves then.
+    /// [`StoreError`]; the others then notice by timeout.
     pub async fn leave(&self) -> Result<(), StoreError> {
         if self.is_alone() { Ok(()) } else { self.store.leave(&self.me.0).await }
     }
@@ -163,16 +164,16 @@ impl ArenaInstances {
     }
 }
 
-/// What has changed since the last look at the other instances.
+/// Changes of the other instances since the last read.
 #[derive(Debug, Default)]
 struct PeerNews {
-    /// Whether one was seen to be alive for the first time.
+    /// Whether a heartbeat was observed for the first time.
     has_arrival: bool,
-    /// Those that are alive and have begun to run with other settings than this one.
+    /// Live instances whose settings have begun to differ from this one's.
     differing: Vec<String>,
 }
 
-/// Records what the others have written of themselves.
+/// Records the heartbeats of the other instances.
 fn note(others: &mut HashMap<String, PeerState>, rows: impl Iterator<Item = InstanceRow>, settings: &str) -> PeerNews {
     let (mut former, mut news) = (std::mem::take(others), PeerNews::default());
     for InstanceRow { id, beats, settings: its_own, log_fails, .. } in rows {
@@ -193,10 +194,10 @@ fn note(others: &mut HashMap<String, PeerState>, rows: impl Iterator<Item = Inst
 }
 
 fn any_log_fails(others: &HashMap<String, PeerState>) -> bool {
-    others.values().any(|peer| peer.log_fails && peer.unchanged < PATIENCE)
+    others.values().any(|peer| peer.log_fails && peer.unchanged < TIMEOUT)
 }
 
-/// An instance that has been gone for long, with its number. One at a time: a beat shall not take long.
+/// Returns an instance that has long been gone, with its counter. One at a time, to keep a heartbeat short.
 fn long_gone(others: &HashMap<String, PeerState>) -> Option<(String, u64)> {
     let (id, peer) = others.iter().find(|(_, peer)| peer.unchanged >= FORGET_AFTER)?;
     Some((id.clone(), peer.beats))
@@ -219,7 +220,7 @@ mod tests {
             any_log_fails(&others)
         };
         assert_eq!([fails(1, false), fails(2, true), fails(3, false), fails(4, true)], [false, true, false, true]);
-        let killed: Vec<bool> = (0..PATIENCE).map(|_| fails(4, true)).collect();
+        let killed: Vec<bool> = (0..TIMEOUT).map(|_| fails(4, true)).collect();
         assert_eq!(killed, [true, true, true, true, false]);
     }
 

@@ -1,4 +1,4 @@
-//! The models of the running arena: the current roster, and the register of all models that ever took part.
+//! Models of the running arena: the current roster, and the register of all models that ever took part.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use parking_lot::RwLock;
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 
-use crate::arena::usual_speeds::UsualSpeeds;
+use crate::arena::model_speeds::ModelSpeeds;
 use crate::domain::battle::ModelId;
 use crate::domain::battle::model_card::shared_names;
 use crate::infra::clock::Clock;
@@ -18,27 +18,27 @@ use crate::infra::llm::resilient_model::ResilientModel;
 use crate::infra::llm::roster::Roster;
 use crate::infra::storage::{Store, StoreError};
 
-/// Models that left the roster and are still kept for battles that have them.
+/// Maximum number of models kept for running battles after they left the roster.
 const MAX_RETIRED: usize = 64;
-/// How long after the start battles wait for model discovery: for the slowest provider that it still hears, and for the
-/// registration of what it found.
+/// Time after the start for which battles wait for model discovery: the timeout of the slowest provider, and the registration of the
+/// discovered models.
 const SEARCH_ENDS_WITHIN: Duration = REMOTE_WAIT.saturating_add(Duration::from_secs(1));
 
-/// The current roster, and the names of everyone who ever took part.
+/// Current roster, and the names of all models that ever took part.
 pub struct Models {
     roster: RwLock<Arc<Roster>>,
-    /// Models that left the roster, the latest last: battles that have them go on.
+    /// Models that left the roster, the latest last: their running battles continue.
     retired: RwLock<Vec<Arc<ResilientModel>>>,
     cards: RwLock<HashMap<ModelId, ModelCard>>,
-    /// How fast they usually write.
-    usual_speeds: UsualSpeeds,
-    /// Whether the roster is what the settings come to, and no models may still be found; sent with every roster.
+    /// Usual output speeds.
+    model_speeds: ModelSpeeds,
+    /// Whether the roster matches the settings and model discovery is complete; sent with every roster.
     settled: watch::Sender<bool>,
     opened_at: Instant,
 }
 
 impl Models {
-    /// Registers the roster's models and learns the names of all earlier ones.
+    /// Registers the roster's models and loads the names of all earlier ones.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -55,14 +55,13 @@ impl Models {
             roster: RwLock::new(Arc::new(Roster::default())),
             retired: RwLock::default(),
             cards: RwLock::default(),
-            usual_speeds: UsualSpeeds::default(),
+            model_speeds: ModelSpeeds::default(),
             settled: watch::Sender::new(false),
             opened_at: Instant::now(),
         }
     }
 
-    /// Puts another roster in place, after models were looked for where the settings allow that. Battles under way keep the
-    /// models that they have.
+    /// Replaces the roster, after model discovery where the settings allow it. Running battles keep their models.
     ///
     /// # Errors
     /// [`StoreError`]; the former roster stays then.
@@ -93,17 +92,17 @@ impl Models {
             let both = former.get(id).zip(roster.get(id));
             both.is_some_and(|(before, now)| now.is_same_model(&before))
         };
-        self.usual_speeds.follow(roster.all().iter().map(|model| model.card.id.clone()), stays);
+        self.model_speeds.follow(roster.all().iter().map(|model| model.card.id.clone()), stays);
     }
 
-    /// Announces every new roster: `true` once it is what the settings come to.
+    /// Returns a receiver notified of every new roster: `true` once it matches the settings.
     #[must_use]
     pub fn settled(&self) -> watch::Receiver<bool> {
         self.settled.subscribe()
     }
 
-    /// Waits for the model discovery that follows a start, until five seconds after the start at most: before it, a new battle would get
-    /// practice models, and an interrupted one would lose its own. Where discovery fails, the roster stays as it is.
+    /// Waits for model discovery after a start, at most five seconds: before it, a new battle would get practice models, and an interrupted
+    /// one would lose its own. If discovery fails, the roster stays as it is.
     pub async fn searched(&self) {
         let mut settled = self.settled();
         let _ = timeout_at(self.opened_at + SEARCH_ENDS_WITHIN, settled.wait_for(|settled| *settled)).await;
@@ -117,7 +116,7 @@ impl Models {
         retired.drain(..too_many);
     }
 
-    /// The model that a battle has, also where it has left the roster since; `None` where it left long ago.
+    /// Returns a battle's model, even if it has left the roster since; `None` if it left long ago.
     #[must_use]
     pub fn of_battle(&self, id: &ModelId) -> Option<Arc<ResilientModel>> {
         let find_retired = || {
@@ -127,30 +126,30 @@ impl Models {
         self.current().get(id).or_else(find_retired)
     }
 
-    /// Time in which a model of the roster usually writes a byte; `None` before this instance has seen a reply of it.
+    /// Returns a roster model's usual time per byte; `None` before this instance has seen a reply of it.
     #[must_use]
-    pub fn usual_byte_time(&self, id: &ModelId) -> Option<Duration> {
-        self.usual_speeds.byte_time(id)
+    pub fn mean_byte_time(&self, id: &ModelId) -> Option<Duration> {
+        self.model_speeds.byte_time(id)
     }
 
-    /// Replies of these models were written in so much time a byte.
+    /// Records the time per byte of these models' replies.
     pub(super) fn note_speeds(&self, speeds: &[(ModelId, Duration)]) {
-        speeds.iter().for_each(|(model, byte_time)| self.usual_speeds.note(model, *byte_time));
+        speeds.iter().for_each(|(model, byte_time)| self.model_speeds.note(model, *byte_time));
     }
 
-    /// The roster as it stands now.
+    /// Returns the current roster.
     #[must_use]
     pub fn current(&self) -> Arc<Roster> {
         Arc::clone(&self.roster.read())
     }
 
-    /// The public face of a model that takes part or ever took part.
+    /// Returns the public card of a current or former model.
     #[must_use]
     pub fn find(&self, id: &ModelId) -> Option<ModelCard> {
         self.cards.read().get(id).cloned()
     }
 
-    /// A model's public face; one that was never registered is shown by its id.
+    /// Returns a model's public card; for an unregistered model, one with its id.
     #[must_use]
     pub fn card(&self, id: &ModelId) -> ModelCard {
         let cards = self.cards.read();
@@ -177,10 +176,10 @@ mod tests {
         let (models, first, byte_time) = (Models::empty(), build(&Roster::default()), Duration::from_millis(5));
         let model = first.all()[0].card.id.clone();
         models.set_roster(first.clone());
-        models.usual_speeds.note(&model, byte_time);
+        models.model_speeds.note(&model, byte_time);
         models.set_roster(build(&first));
-        assert_eq!(models.usual_speeds.byte_time(&model), Some(byte_time));
+        assert_eq!(models.model_speeds.byte_time(&model), Some(byte_time));
         models.set_roster(build(&Roster::default()));
-        assert_eq!(models.usual_speeds.byte_time(&model), None, "another model under the same name");
+        assert_eq!(models.model_speeds.byte_time(&model), None, "another model under the same name");
     }
 }

@@ -1,4 +1,4 @@
-//! Chooses the pair of models: applies the pairing rules to the models that are healthy now and to the latest ratings.
+//! Selects the pair of models: applies the pairing rules to the healthy models and the latest ratings.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::infra::llm::roster::Roster;
 use crate::infra::rng::SharedRng;
 use crate::leaderboard::latest_leaderboard::LatestLeaderboard;
 
-/// Draws pairs.
+/// Samples pairs of models.
 pub struct Matchmaker {
     models: Arc<Models>,
     leaderboard: Arc<LatestLeaderboard>,
@@ -25,7 +25,7 @@ pub struct Matchmaker {
 }
 
 impl Matchmaker {
-    /// Draws from these models by the rules in force.
+    /// Creates a matchmaker for these models and the pairing rules in force.
     #[must_use]
     pub fn new(
         models: Arc<Models>,
@@ -36,7 +36,7 @@ impl Matchmaker {
         Self { models, leaderboard, rng, settings }
     }
 
-    /// The models of a battle that begins: drawn, or chosen by the visitor where the arena offers that.
+    /// Selects the models of a new battle: sampled, or chosen by the visitor where the arena offers that.
     ///
     /// # Errors
     /// [`ChoiceError`].
@@ -65,7 +65,7 @@ impl Matchmaker {
         }
     }
 
-    /// Two models and their sides.
+    /// Samples two models and their sides.
     ///
     /// # Errors
     /// [`PairingError`] where fewer than two models can answer.
@@ -75,7 +75,7 @@ impl Matchmaker {
         self.rng.with(|rng| choose_pair(&pool, &rules, rng))
     }
 
-    /// Another opponent for the model that stays, with the probability of the new pair; `None` where nobody is left.
+    /// Samples another opponent for the remaining model, with the probability of the new pair; `None` if no model is available.
     #[must_use]
     pub fn replace(&self, staying: &ModelId, excluded: &[ModelId], kind: PromptKind) -> Option<(ModelId, f64)> {
         let rules = self.rules();
@@ -84,21 +84,22 @@ impl Matchmaker {
         Some((opponent.id, opponent.probability))
     }
 
-    /// Whether a visitor may choose this model: it takes part, and its circuit breaker is not open. That another battle tries it
-    /// out makes no difference: a refusal would say that the model is in a battle that runs.
+    /// Whether a visitor may choose this model: it is in the roster, and its circuit breaker is not open. A half-open breaker does not
+    /// count: a refusal would reveal that the model is in a running battle.
     fn can_ask(&self, model: &ModelId) -> bool {
         let model = self.models.current().get(model);
         model.is_some_and(|model| model.weight > 0.0 && model.breaker_remaining().is_none())
     }
 
-    /// Whether a battle could begin.
+    /// Whether enough models are available for a battle.
     #[must_use]
     pub fn can_draw(&self) -> bool {
         let rules = self.rules();
         pairing::distribution(&self.healthy_pool(None, &rules, PromptKind::Text), &rules).is_ok()
     }
 
-    /// Whether images may be sent: two models that take part see them. Who is resting makes no difference, as it would reveal which one it is.
+    /// Whether images may be sent: at least two models accept them. Open circuit breakers are ignored, as they would reveal which model is
+    /// unavailable.
     #[must_use]
     pub fn takes_images(&self) -> bool {
         let roster = self.models.current();
@@ -106,15 +107,15 @@ impl Matchmaker {
         seeing.count() >= 2 && self.settings.now().battle.max_images > 0
     }
 
-    /// The probability of each pair while every model is healthy. Who is resting is left out on purpose: it would show
-    /// a visitor whose battle has just been voided who was in it.
+    /// Returns the probability of each pair as if every model were healthy. Open circuit breakers are ignored on purpose: they would show a
+    /// visitor whose battle has just been voided which models were in it.
     #[must_use]
     pub fn published(&self) -> PublishedPairing {
         let rules = self.rules();
         PublishedPairing::new(&self.pool(|_| true, &rules), &rules)
     }
 
-    /// The healthy models that take such a question, and `always` whether it is healthy or not.
+    /// Returns the healthy models that accept this kind of prompt, and `always` whether it is healthy or not.
     fn healthy_pool(&self, always: Option<&ModelId>, rules: &PairingRules, kind: PromptKind) -> ModelPool {
         let roster = self.models.current();
         let may_play = |id: &ModelId| suits(kind, &roster, id) && roster.get(id).is_some_and(|model| model.healthy());
@@ -125,10 +126,10 @@ impl Matchmaker {
         self.settings.now().pairing.rules()
     }
 
-    /// What other rules would change while every model is healthy, and other weights for some models; 0 pauses.
+    /// Computes the effect of other rules, and of other weights for some models, as if every model were healthy; weight 0 pauses a model.
     ///
     /// # Errors
-    /// [`PairingError`] where the other rules draw nobody.
+    /// [`PairingError`] if the other rules allow no pair.
     pub fn preview(
         &self,
         rules: &PairingRules,
@@ -159,7 +160,7 @@ impl Matchmaker {
     }
 }
 
-/// Whether a model takes such a question.
+/// Whether a model accepts this kind of prompt.
 fn suits(kind: PromptKind, roster: &Roster, model: &ModelId) -> bool {
     kind == PromptKind::Text || roster.sees_images(model)
 }

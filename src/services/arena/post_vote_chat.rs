@@ -1,7 +1,7 @@
-//! The chat of a visitor with both models of a battle after the vote, when their names are known.
+//! Chat of a visitor with both models of a battle after the vote, when their names are known.
 //!
-//! None of it is stored, voted on or rated, so a chat belongs to one socket and ends with it. There is nothing to hide any
-//! more either: text goes out as it comes.
+//! It is not stored, voted on or rated, so a chat belongs to one socket and ends with it. The models are no longer hidden, so text is sent
+//! without pacing.
 
 use std::future::pending;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::infra::llm::resilient_model::{ResilientModel, VisitorQuestion};
 use crate::infra::llm::{ChatError, ReplyPart, ReplyStream};
 use crate::infra::storage::{BattleRecord, StoreError};
 
-/// Why a chat does not go on.
+/// Error of a chat after the vote.
 #[derive(Debug, thiserror::Error)]
 pub enum PostVoteChatError {
     /// No such battle, or it is another visitor's.
@@ -29,13 +29,13 @@ pub enum PostVoteChatError {
     /// The battle has no vote yet.
     #[error("this battle has no vote yet: vote first, or send the message without \"unrated\"")]
     NotVoted,
-    /// Not now.
+    /// The action is not allowed at this stage.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// A model has left the arena, or is not known to this instance.
+    /// A model has left the arena, or is unknown to this instance.
     #[error("one of the two models cannot be asked any more: start a new battle")]
     ModelGone,
-    /// The question may not be asked.
+    /// The prompt is invalid or refused.
     #[error(transparent)]
     Question(#[from] BattleError),
     /// The database failed.
@@ -43,18 +43,18 @@ pub enum PostVoteChatError {
     Store(#[from] StoreError),
 }
 
-/// A conversation with both models of a battle that goes on after the vote.
+/// Conversation with both models of a battle that continues after the vote.
 pub struct PostVoteChat {
-    /// The battle.
+    /// Id of the battle.
     pub battle: BattleId,
     visitor: VisitorId,
     turn: u32,
     seq: u64,
-    /// Bytes of a reply, from which on it ends, as in a battle.
+    /// Maximum length of a reply in bytes, as in a battle.
     max_reply_bytes: usize,
-    /// Whether the texts of the battle were there when the chat began.
+    /// Whether the battle's texts existed when the chat began.
     has_texts: bool,
-    /// Of one model that answers alone, the first.
+    /// Both sides; only the first where one model answers alone.
     sides: Vec<ChatSide>,
     /// Held while the models answer.
     permit: Option<TurnPermit>,
@@ -68,7 +68,7 @@ struct ChatSide {
 }
 
 impl PostVoteChat {
-    /// Opens a visitor's own battle that has its vote and takes one more question.
+    /// Opens a chat on the visitor's own battle that has its vote and allows another turn.
     ///
     /// # Errors
     /// [`PostVoteChatError`].
@@ -101,7 +101,7 @@ impl PostVoteChat {
         Ok(chat)
     }
 
-    /// Whether the texts of the battle were deleted since the chat began: then no model gets them again.
+    /// Whether the battle's texts were deleted since the chat began: they must not be sent to a model again.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -109,10 +109,10 @@ impl PostVoteChat {
         Ok(self.has_texts && !voting.store.has_texts(&self.battle).await?)
     }
 
-    /// Whether the next question may be asked.
+    /// Checks that the next prompt is allowed.
     ///
     /// # Errors
-    /// [`Refusal`] while the models answer, and after so many turns.
+    /// [`Refusal`] while the models answer, and after `max_turns` turns.
     pub fn takes_question(&self, max_turns: u32) -> Result<(), Refusal> {
         if self.is_answering() {
             Err(Refusal::StillAnswering)
@@ -123,7 +123,7 @@ impl PostVoteChat {
         }
     }
 
-    /// Asks both models a question that is [taken](Self::takes_question).
+    /// Sends both models a prompt that is [allowed](Self::takes_question).
     pub fn ask(&mut self, prompt: &str, permit: TurnPermit) -> EventEntry {
         self.turn += 1;
         self.permit = Some(permit);
@@ -133,14 +133,14 @@ impl PostVoteChat {
         self.entry(BattleEvent::Turn { prompt: prompt.into(), answer: None })
     }
 
-    /// Ends both replies as they stand; nothing where none is under way.
+    /// Stops both replies and keeps the text so far; no-op if none is in progress.
     pub fn stop(&mut self) -> Vec<EventEntry> {
         let answering = Side::BOTH.into_iter().zip(&self.sides).filter(|(_, side)| side.stream.is_some());
         let answering: Vec<Side> = answering.map(|(side, _)| side).collect();
         answering.into_iter().flat_map(|side| self.end(side)).collect()
     }
 
-    /// Waits for what comes next of either reply; forever where none is under way. Safe to cancel.
+    /// Waits for the next part of either reply; forever if none is in progress. Cancel-safe.
     pub async fn next(&mut self) -> Vec<EventEntry> {
         let mut sides = self.sides.iter_mut();
         let (a, b) = (sides.next(), sides.next());
@@ -164,7 +164,7 @@ impl PostVoteChat {
             Some(Ok(ReplyPart::Reasoning(_) | ReplyPart::Usage(_) | ReplyPart::Numbers(_) | ReplyPart::TextEnded)) => {
                 Vec::new()
             }
-            // The model's guard has counted and logged the failure; the visitor sees how far the reply came.
+            // `ResilientModel` has counted and logged the failure; the visitor sees the partial reply.
             Some(Err(_)) | None => self.end(side),
         }
     }
@@ -197,7 +197,7 @@ impl ChatSide {
         self.stream = Some(self.model.reply_to(question, &self.messages));
     }
 
-    /// Without an answer that can be seen, the next question is asked as if there had been none before it.
+    /// Ends the side's reply. If it has no visible text, the turn is dropped from the conversation.
     fn end(&mut self) {
         self.stream = None;
         let reply = std::mem::take(&mut self.reply);
@@ -209,7 +209,7 @@ impl ChatSide {
     }
 }
 
-/// What comes next of a side's reply; nothing, forever, where none is under way.
+/// Waits for the next part of a side's reply; forever if none is in progress.
 async fn next_part(side: Option<&mut ChatSide>) -> Option<Result<ReplyPart, ChatError>> {
     match side.and_then(|side| side.stream.as_mut()) {
         Some(stream) => stream.next().await,
@@ -217,7 +217,7 @@ async fn next_part(side: Option<&mut ChatSide>) -> Option<Result<ReplyPart, Chat
     }
 }
 
-/// The conversation of one side up to the vote.
+/// Builds the conversation of one side up to the vote.
 fn messages(record: &BattleRecord, images: &[PromptImage], side: Side) -> Vec<Message> {
     let exchanges = record.turns.iter().map(|turn| {
         let reply = record.reply(turn.turn, side).map_or("", |reply| reply.text.as_str());

@@ -1,4 +1,4 @@
-//! Images beside the first question of a battle: taken in one at a time, then named by the question.
+//! Images attached to the first prompt of a battle: uploaded one at a time, then referenced by the prompt.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,12 +13,12 @@ use crate::infra::config::CurrentSettings;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{NewImage, Store, StoreError};
 
-/// Images that are read at the same time: each may take 200 MB for a moment.
+/// Maximum number of images decoded concurrently: each may briefly take 200 MB.
 const READ_AT_ONCE: usize = 2;
-/// How long one waits for others to be read.
+/// Maximum wait for a decoding slot.
 const WAIT: Duration = Duration::from_secs(20);
 
-/// Takes images in, and shows them to models.
+/// Accepts uploads, and attaches images to prompts.
 pub struct PromptImages {
     reading: Semaphore,
     store: Store,
@@ -27,34 +27,34 @@ pub struct PromptImages {
     settings: CurrentSettings,
 }
 
-/// Why an image is not taken, or a question with it; the message says what to do.
+/// Error of an uploaded or attached image; the message says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum ImageError {
-    /// The operator takes none, or no two models see them.
+    /// Images are disabled, or fewer than two models accept them.
     #[error("this arena does not accept images: ask without them")]
     Off,
-    /// More than a question may have.
+    /// More images than a prompt may have.
     #[error("a question has at most {max} images: leave some out")]
     TooMany {
-        /// The limit.
+        /// Maximum number of images.
         max: usize,
     },
-    /// More bytes than the operator takes.
+    /// The file exceeds the size limit.
     #[error("the image has more than {max} bytes: make it smaller")]
     TooLarge {
-        /// The limit.
+        /// Maximum size in bytes.
         max: usize,
     },
-    /// One that was never sent by this visitor, or is deleted.
+    /// The image was not uploaded by this visitor, or is deleted.
     #[error("an image of this question is no longer stored: add it again")]
     Unknown,
-    /// No image, or none that can be shown.
+    /// The file is not an image, or an unsupported one.
     #[error(transparent)]
     Unusable(#[from] UnusableImage),
-    /// Reading it failed in a way that nobody foresaw.
+    /// Decoding panicked.
     #[error("the image cannot be read: save it again as PNG or JPEG")]
     Broke,
-    /// Many others are being read.
+    /// No decoding slot became free in time.
     #[error("many images are being read at the moment: try again in a minute")]
     Busy,
     /// The database failed.
@@ -62,33 +62,33 @@ pub enum ImageError {
     Store(#[from] StoreError),
 }
 
-/// An image that was taken in.
+/// Accepted image.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TakenImage {
-    /// The name for questions.
+    /// Id for use in a prompt.
     pub id: ImageId,
-    /// Pixels across.
+    /// Width in pixels.
     pub width: u32,
-    /// Pixels down.
+    /// Height in pixels.
     pub height: u32,
 }
 
 impl PromptImages {
-    /// Keeps images in this database, within these settings.
+    /// Creates the service.
     #[must_use]
     pub fn new(store: Store, rng: Arc<SharedRng>, clock: Arc<dyn Clock>, settings: CurrentSettings) -> Self {
         Self { reading: Semaphore::new(READ_AT_ONCE), store, rng, clock, settings }
     }
 
-    /// Takes in a file that a visitor sends: what is kept is the picture alone.
+    /// Accepts an uploaded file and stores the pixels only, without metadata.
     ///
     /// # Errors
-    /// [`ImageError`]; nothing is kept then.
+    /// [`ImageError`]; nothing is stored then.
     pub async fn take(&self, visitor: &VisitorId, file: Vec<u8>) -> Result<TakenImage, ImageError> {
         let Ok(Ok(turn)) = tokio::time::timeout(WAIT, self.reading.acquire()).await else {
             return Err(ImageError::Busy);
         };
-        // Reading takes tenths of a second of a core, and its libraries see what strangers made.
+        // Decoding takes tenths of a second of CPU time and processes untrusted data.
         let cleaned = tokio::task::spawn_blocking(move || prompt_images::clean(&file)).await;
         drop(turn);
         let CleanImage { media_type, width, height, bytes } = cleaned.map_err(|_| ImageError::Broke)??;
@@ -104,13 +104,13 @@ impl PromptImages {
         Ok(TakenImage { id: new.id, width, height })
     }
 
-    /// Bytes of a file that is taken in, at most.
+    /// Returns the maximum size of an upload in bytes.
     #[must_use]
     pub fn max_bytes(&self) -> usize {
         self.settings.now().battle.max_image_bytes
     }
 
-    /// Whether the visitor may ask about these images.
+    /// Checks that the visitor may attach these images.
     ///
     /// # Errors
     /// [`ImageError`].
@@ -133,7 +133,7 @@ impl PromptImages {
         Ok(())
     }
 
-    /// Puts the images of a battle beside the first question of its conversation.
+    /// Attaches the images of a battle to the first prompt of its conversation.
     ///
     /// # Errors
     /// [`StoreError`].

@@ -1,5 +1,5 @@
-//! What may be asked: the form of a prompt, the operator's expressions, and an outside service where the settings name one. It is asked
-//! before a model is, and before the pair is drawn, so nothing that it does reveals a model.
+//! Prompt validation and moderation: the form, the operator's patterns, and a moderation service if configured. The service is queried
+//! before the pair is sampled and before any model, so its result reveals no model.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,22 +14,22 @@ use crate::infra::moderation::ModerationEndpoint;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{NewModerationFlag, Store};
 
-/// What a prompt has to pass.
+/// Validates and moderates prompts.
 pub struct PromptRules {
     /// The settings in force.
     pub settings: CurrentSettings,
-    /// The outside service; `None` where none is asked.
+    /// Moderation service; `None` if none is configured.
     pub endpoint: Option<Arc<ModerationEndpoint>>,
-    /// Where flags are kept.
+    /// Database, for flags.
     pub store: Store,
-    /// Ids of flags.
+    /// Source of flag ids.
     pub rng: Arc<SharedRng>,
-    /// Time of flags.
+    /// Clock of the flags.
     pub clock: Arc<dyn Clock>,
 }
 
 impl PromptRules {
-    /// What needs nobody else: the form, and the operator's expressions.
+    /// Checks the form and the operator's patterns, without a network request.
     ///
     /// # Errors
     /// [`PromptError`].
@@ -45,8 +45,8 @@ impl PromptRules {
         }
     }
 
-    /// Asks the service about a prompt that passed [`Self::check`], for its timeout at most. Returns the categories for which a
-    /// reviewer has to look at it; none where it found none, or no service is asked.
+    /// Moderates a prompt that passed [`Self::check`], within the service's timeout. Returns the categories that need a review; empty if
+    /// there are none, or no service is configured.
     ///
     /// # Errors
     /// [`PromptError::Refused`] and [`PromptError::Unchecked`].
@@ -64,7 +64,7 @@ impl PromptRules {
         }
     }
 
-    /// What comes of a text; `None` where the service does not answer.
+    /// Moderates a text; `None` if the service does not answer.
     pub(super) async fn ask(&self, part: ModeratedPart, text: &str) -> Option<ModerationResult> {
         let Some(endpoint) = &self.endpoint else { return Some(ModerationResult::Allowed) };
         let settings = self.settings.now();
@@ -81,7 +81,7 @@ impl PromptRules {
             }
             Err(error) => {
                 metrics::moderated(part.as_str(), "failed");
-                // Once for an outage: every prompt meets it.
+                // Logged once per outage, since it affects every prompt.
                 if !failed_before {
                     tracing::warn!(%error, "the moderation service did not answer: moderation.on_failure is applied until it does");
                 }
@@ -90,7 +90,7 @@ impl PromptRules {
         }
     }
 
-    /// Puts a prompt before a reviewer. A battle goes on where that fails: its visitor has done nothing wrong.
+    /// Flags a prompt for review. A failure does not stop the battle: its visitor has done nothing wrong.
     pub async fn flag_prompt(&self, battle: &BattleId, turn: u32, categories: Vec<String>) {
         if !categories.is_empty() {
             self.flag(vec![self.new_flag(battle, turn, ModeratedPart::Prompt, categories)]).await;

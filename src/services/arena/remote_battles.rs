@@ -30,26 +30,26 @@ use crate::infra::tasks::contain;
 
 /// Interval of the follower's requests.
 const ASK_EVERY: Duration = Duration::from_millis(500);
-/// How long events are sent to an instance that does not renew its request.
+/// Time for which events are sent to an instance that does not renew its request.
 const LEASE: Duration = Duration::from_secs(2);
-/// Events of this period go into one message.
+/// Period whose events are batched into one message.
 const BATCH: Duration = Duration::from_millis(20);
-/// How long a visitor waits for the first message before the battle is read from the database.
+/// Maximum wait for the first message before the battle is read from the database.
 const FIRST_MESSAGE: Duration = Duration::from_millis(700);
 /// Maximum number of queued messages about one battle; further ones are dropped and requested again.
 const MESSAGES: usize = 64;
-/// How many times the instance named in the database may answer that it does not have the battle.
+/// Number of times that the instance named in the database may answer that it does not have the battle.
 const DENIALS: u32 = 4;
 
-/// What instances say to each other about a battle.
+/// Message between instances about a battle.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum RemoteBattleMessage {
-    /// "Send me what happens in this battle after the event numbered `after`."
+    /// Request for the events of the battle after the event numbered `after`.
     Follow { battle: BattleId, after: u64 },
-    /// "This happened."
+    /// Events of the battle.
     LogEntries(LogEntries),
-    /// "Its visitor wants both replies to end."
+    /// Request of the visitor to stop both replies.
     Stop { battle: BattleId },
 }
 
@@ -64,17 +64,17 @@ struct LogEntries {
     over: bool,
 }
 
-/// What following a remote battle, and answering its followers, needs of this instance's battles.
+/// Access to this instance's battles, for following remote battles and answering followers.
 pub(super) trait LocalBattles: Send + Sync + 'static {
-    /// What battles are made of.
+    /// Returns the dependencies of battles.
     fn dependencies(&self) -> &BattleDependencies;
-    /// The battles in memory.
+    /// Returns the battles in memory.
     fn live(&self) -> &RunningBattles;
-    /// The battles that are followed, here and by others.
+    /// Returns the battles that are followed, here and by other instances.
     fn remote_battles(&self) -> &RemoteBattles;
     /// Removes a battle from memory; its sockets reconnect and load it again.
-    fn let_go(&self, battle: &Arc<LiveBattle>);
-    /// Answers a turn here whose instance is gone; `false` if another instance was quicker.
+    fn unload(&self, battle: &Arc<LiveBattle>);
+    /// Takes over a turn whose instance is gone; `false` if another instance was quicker.
     fn take_over(
         &self,
         battle: &Arc<LiveBattle>,
@@ -82,36 +82,36 @@ pub(super) trait LocalBattles: Send + Sync + 'static {
     ) -> impl Future<Output = Result<bool, StoreError>> + Send;
 }
 
-/// An instance, and the battle of this one that it follows.
+/// Follower instance and the followed battle of this instance.
 type FollowerKey = (InstanceId, BattleId);
-/// Takes the number of the last event that a follower has.
+/// Sender for the number of a follower's last event.
 type LastEvent = Arc<watch::Sender<u64>>;
 
-/// The battles that this instance follows, and those whose events it sends.
+/// Battles that this instance follows, and those whose events it sends.
 #[derive(Debug, Default)]
 pub(super) struct RemoteBattles {
     /// Inboxes of the followed battles.
     followed: Mutex<HashMap<BattleId, mpsc::Sender<LogEntries>>>,
-    /// The battles that others follow: the last event that each of them has.
+    /// Battles that others follow, with the last event of each follower.
     followers: Mutex<HashMap<FollowerKey, LastEvent>>,
-    /// The instances that sent what cannot be parsed.
+    /// Instances that sent a message that cannot be parsed.
     unreadable: Mutex<HashSet<InstanceId>>,
 }
 
 impl RemoteBattles {
-    /// An inbox for what is sent about a followed battle, in place of a former one.
+    /// Opens the inbox of a followed battle, replacing a former one.
     fn open_inbox(&self, battle: &BattleId) -> (mpsc::Sender<LogEntries>, mpsc::Receiver<LogEntries>) {
         let (sender, inbox) = mpsc::channel(MESSAGES);
         lock(&self.followed).insert(battle.clone(), sender.clone());
         (sender, inbox)
     }
 
-    /// Whether an instance has sent nothing before that cannot be parsed: one of another version sends it twice a second.
+    /// Whether this is the instance's first message that cannot be parsed: an instance of another version sends one twice a second.
     fn is_first_unreadable(&self, from: InstanceId) -> bool {
         lock(&self.unreadable).insert(from)
     }
 
-    /// Takes out a follower by this very channel: who asks again while the former request ends has another one already.
+    /// Removes a follower if it still has this channel: a new request may have replaced it already.
     fn forget_follower(&self, key: &FollowerKey, asked: &LastEvent) {
         let mut followers = lock(&self.followers);
         if followers.get(key).is_some_and(|known| Arc::ptr_eq(known, asked)) {
@@ -119,7 +119,7 @@ impl RemoteBattles {
         }
     }
 
-    /// Takes out this very inbox: the next follower of the battle may have another one already.
+    /// Removes the inbox if it is still this one: the next follower of the battle may have replaced it already.
     fn close_inbox(&self, battle: &BattleId, sender: &mpsc::Sender<LogEntries>) {
         let mut followed = lock(&self.followed);
         if followed.get(battle).is_some_and(|known| known.same_channel(sender)) {
@@ -139,7 +139,7 @@ pub(super) async fn handle_messages(battles: Arc<impl LocalBattles>) {
         };
         match message {
             Ok(message) => answer(&battles, message),
-            // What was missed is requested again.
+            // Lost messages are requested again.
             Err(RecvError::Lagged(_)) => {}
             Err(RecvError::Closed) => return,
         }
@@ -240,7 +240,7 @@ async fn send_until_lease_ends(
     }
 }
 
-/// Passes a stop on to the instance that answers.
+/// Forwards a stop to the answering instance.
 pub(super) fn stop(dependencies: &BattleDependencies, battle: &LiveBattle) {
     send_to_answering(dependencies, battle, &RemoteBattleMessage::Stop { battle: battle.id.clone() });
 }
@@ -257,15 +257,15 @@ pub(super) fn follow(battles: &Arc<impl LocalBattles>, record: BattleRecord, aft
             let followed = contain("follow_battle", following.run()).await;
             battles.remote_battles().close_inbox(&battle.id, &sender);
             if followed.is_err() {
-                battles.let_go(&battle);
+                battles.unload(&battle);
             }
         });
     }
     battle
 }
 
-/// Waits for the first event of a followed battle; if none arrives soon, its log is made of what the database holds. Nobody may
-/// watch it before: its event numbers are not known yet.
+/// Waits for the first event of a followed battle; if none arrives soon, builds its log from the database. The battle must not be watched
+/// before: its event numbers are not known yet.
 pub(super) async fn await_first_event(dependencies: &BattleDependencies, battle: &LiveBattle) {
     if !battle.listens() {
         return;
@@ -287,7 +287,7 @@ struct Following<'a, B> {
 
 /// State of a followed battle in the database.
 enum RemoteStatus {
-    /// It is still being answered where it was.
+    /// The same run still answers it.
     SameRun,
     /// Its turn has ended.
     Ended,
@@ -303,7 +303,7 @@ impl<B: LocalBattles> Following<'_, B> {
         let shutdown = dependencies.tasks.shutdown();
         let mut ticker = tokio::time::interval(ASK_EVERY);
         ticker.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut left = pin!(self.battle.left_alone(2 * FIRST_MESSAGE));
+        let mut left = pin!(self.battle.wait_until_unwatched(2 * FIRST_MESSAGE));
         loop {
             let look = tokio::select! {
                 Some(sent) = self.inbox.recv() => self.apply(sent),
@@ -312,7 +312,7 @@ impl<B: LocalBattles> Following<'_, B> {
                     if self.battles.live().forget_unwatched(self.battle) {
                         return;
                     }
-                    left.set(self.battle.left_alone(2 * FIRST_MESSAGE));
+                    left.set(self.battle.wait_until_unwatched(2 * FIRST_MESSAGE));
                     false
                 }
                 () = shutdown.cancelled() => return,
@@ -325,7 +325,7 @@ impl<B: LocalBattles> Following<'_, B> {
 
     /// Applies a message; returns whether the database has to be read now.
     fn apply(&mut self, sent: LogEntries) -> bool {
-        if self.battle.take_in(sent.first, sent.entries) {
+        if self.battle.apply_events(sent.first, sent.entries) {
             self.ask();
         }
         self.denials += u32::from(sent.over);
@@ -355,7 +355,7 @@ impl<B: LocalBattles> Following<'_, B> {
         match done {
             Ok(true) => {}
             // Another instance was quicker: the watchers reconnect.
-            Ok(false) => self.battles.let_go(self.battle),
+            Ok(false) => self.battles.unload(self.battle),
             Err(error) => {
                 if !error.is_outage() {
                     tracing::warn!(battle.id = %self.battle.id, error = ?error, "a followed battle could not be looked up");
@@ -380,7 +380,7 @@ impl<B: LocalBattles> Following<'_, B> {
         Ok(if alive { RemoteStatus::SameRun } else { RemoteStatus::Orphaned(followed) })
     }
 
-    /// `false` if it is being answered again, or does not exist any more.
+    /// Loads the ended turn; `false` if the battle is being answered again, or does not exist any more.
     async fn catch_up(&self) -> Result<bool, StoreError> {
         let record = self.battles.dependencies().store.battle_record(&self.battle.id).await?;
         let ended = record.filter(|record| record.battle.progress.stage != Stage::Answering);
@@ -402,7 +402,7 @@ fn send(dependencies: &BattleDependencies, to: &InstanceId, message: &RemoteBatt
 }
 
 fn lock<T>(map: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Maps are valid after each statement, so a panic elsewhere does not spoil them.
+    // Maps are valid after each statement, so a panic elsewhere does not corrupt them.
     map.lock()
 }
 

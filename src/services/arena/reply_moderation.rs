@@ -1,4 +1,4 @@
-//! Asks the moderation service about the replies of a battle after its vote, where the settings say so. Nobody waits for it.
+//! Moderates the replies of a battle in the background after its vote, if the settings enable it.
 
 use std::sync::Arc;
 
@@ -11,10 +11,10 @@ use crate::domain::moderation::{ModeratedPart, ModerationResult};
 use crate::infra::metrics;
 use crate::infra::tasks::Tasks;
 
-/// Battles whose replies are looked at at the same time; the replies of others are counted as not looked at.
+/// Maximum number of battles moderated concurrently; further ones are counted as not moderated.
 const AT_ONCE: usize = 16;
 
-/// Has the replies of battles looked at.
+/// Moderates the replies of battles.
 pub struct ReplyModeration {
     rules: Arc<PromptRules>,
     tasks: Tasks,
@@ -22,13 +22,13 @@ pub struct ReplyModeration {
 }
 
 impl ReplyModeration {
-    /// Asks as the rules of prompts do.
+    /// Creates the service, which uses the moderation endpoint of the prompt rules.
     #[must_use]
     pub fn new(rules: Arc<PromptRules>, tasks: Tasks) -> Self {
         Self { rules, tasks, room: Arc::new(Semaphore::new(AT_ONCE)) }
     }
 
-    /// Begins to look at the replies of a battle that has its vote.
+    /// Starts to moderate the replies of a battle that has its vote.
     pub fn look_at(&self, record: &BattleRecord) {
         if self.rules.endpoint.is_none() || !self.rules.settings.now().moderation.replies {
             return;
@@ -50,7 +50,7 @@ async fn look_at(rules: &PromptRules, record: &BattleRecord) {
     for row in record.replies.iter().filter(|row| !row.reply.text.is_empty()) {
         let part = if row.reply.side == Side::A { ModeratedPart::ReplyA } else { ModeratedPart::ReplyB };
         match rules.ask(part, &row.reply.text).await {
-            // A reply was shown already: what would refuse a prompt flags it.
+            // The reply is visible already: a result that would refuse a prompt flags it.
             Some(ModerationResult::Flagged(categories) | ModerationResult::Refused(categories)) => {
                 flags.push(rules.new_flag(&record.battle.id, row.turn, part, categories));
             }

@@ -1,11 +1,10 @@
-//! Runs one turn of a battle: asks two models, paces their text, publishes and stores it.
+//! Runs one turn of a battle: queries two models, paces their text, publishes and stores it.
 //!
-//! One side's failure never touches the other. Before its first token a side of the first turn is replaced by another
-//! model; a side that breaks off voids the battle while the other goes on to its end. The battle is ready only after
-//! both replies are in the database.
+//! One side's failure never affects the other. Before its first token a side of the first turn is replaced by another model; a side that
+//! breaks off voids the battle while the other continues to its end. The battle is ready only after both replies are in the database.
 
 mod keep_replies;
-mod lone_failures;
+mod one_sided_failures;
 mod reply_speeds;
 mod side;
 #[cfg(test)]
@@ -37,23 +36,23 @@ use crate::infra::storage::{NewReply, ReplyEnding, SideFailure, StoreError};
 use side::{SideRun, without_nul};
 use turn_metrics::count;
 
-/// Parts of both replies that are taken at once at most, before the turn looks at what else happens.
+/// Maximum number of reply parts read in a row before the turn handles other events.
 const MAX_PARTS: usize = 256;
-/// Bytes of a side that have come and were not shown, from which on its provider is not read.
+/// Unshown bytes of a side above which its provider is not read.
 const MAX_BACKLOG: usize = 64 * 1024;
-/// Replacements in one turn at most.
+/// Maximum number of replacements in one turn.
 const MAX_REPLACEMENTS: usize = 4;
 
-/// What became of a turn.
+/// Result of running a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TurnEnd {
-    /// Both replies are kept, or could not be and the battle is voided.
+    /// Both replies are stored, or could not be and the battle is voided.
     Finished,
-    /// Another instance took this one for gone and answers the turn: what was seen here does not count.
+    /// Another instance considered this one gone and answers the turn: the result here is discarded.
     Superseded,
 }
 
-/// Runs the battle's latest turn to its end; returns when both replies are kept.
+/// Runs the battle's latest turn to its end; returns when both replies are stored.
 pub(super) async fn run(
     dependencies: Arc<BattleDependencies>,
     battle: Arc<LiveBattle>,
@@ -63,7 +62,7 @@ pub(super) async fn run(
     dependencies.models.searched().await;
     let mut turn = Turn::begin(&dependencies, &battle, run).await;
     turn.play(stop).await;
-    turn.note_lone_failures();
+    turn.note_one_sided_failures();
     let speeds = turn.reply_speeds();
     let end = turn.finish().await.unwrap_or_else(|error| {
         tracing::error!(battle.id = %battle.id, error = ?error, "the replies of a turn could not be stored");
@@ -71,14 +70,14 @@ pub(super) async fn run(
         battle.move_on(Stage::Voided, BattleEvent::Voided);
         TurnEnd::Finished
     });
-    // An instance that was halted, and then taken for gone, saw its models write slowly.
+    // A superseded instance was halted, so its measured speeds are too slow.
     if end == TurnEnd::Finished {
         dependencies.models.note_speeds(&speeds);
     }
     end
 }
 
-/// Ends a turn that panicked: its battle takes no vote, so that nobody waits for one forever.
+/// Voids the battle of a turn that panicked, so that its watchers do not wait forever.
 pub(super) async fn void(dependencies: &BattleDependencies, battle: &LiveBattle, run: &RunId) -> TurnEnd {
     let row = battle.state().active.row.clone();
     battle.state().stopper = None;
@@ -107,24 +106,24 @@ pub(super) async fn void(dependencies: &BattleDependencies, battle: &LiveBattle,
 
 struct Turn<'a> {
     dependencies: &'a BattleDependencies,
-    /// The settings as they were when the turn began: an edited file does not disturb it.
+    /// Settings at the start of the turn: a reload does not affect it.
     settings: BattleSettings,
     mode: BattleMode,
     battle: &'a LiveBattle,
-    /// The name of this answering in the battle's row.
+    /// Run id of this turn in the battle's row.
     run: RunId,
     number: u32,
-    /// The images beside the first question.
+    /// Images attached to the first prompt.
     images: Vec<ImageId>,
     sides: [SideRun; 2],
     began: Instant,
     pacer: Pacer,
     ticker: Interval,
-    /// When the ticker ticks next.
+    /// Time of the next tick.
     alarm: Option<Instant>,
-    /// Until when replies are not read, so that what comes meanwhile is read at once. Without pacing nothing is released
-    /// before that, either.
-    rests_until: Option<Instant>,
+    /// End of the read pause, after which all text received meanwhile is read at once. Without pacing nothing is released before it,
+    /// either.
+    paused_until: Option<Instant>,
     /// Models that failed before their first token.
     failed: Vec<ModelId>,
     voided: bool,
@@ -139,7 +138,7 @@ impl<'a> Turn<'a> {
         };
         let mut settings = dependencies.settings.now().battle.clone();
         if row.mode == BattleMode::Direct {
-            // One reply alone is paced with no other, and its model is known.
+            // A single reply has no other to be paced with, and its model is known.
             settings.pacing = PacingMode::Raw;
         }
         let pace = settings.pace(dependencies.class_draws.of_battle(&battle.id));
@@ -160,7 +159,7 @@ impl<'a> Turn<'a> {
             pacer,
             ticker,
             alarm: None,
-            rests_until: None,
+            paused_until: None,
             failed: Vec::new(),
             voided: false,
             superseded: false,
@@ -175,13 +174,13 @@ impl<'a> Turn<'a> {
         turn
     }
 
-    /// A side that does not answer has ended, and nothing of it is sent or kept.
+    /// Marks a side without a model as ended, so that nothing of it is sent or stored.
     fn leave_out(&mut self, side: Side) {
         self.sides[side.index()].end(ReplyEnding::Complete);
         self.pacer.end(side, Ending::Complete, self.began.elapsed());
     }
 
-    /// Starts the side's reply; a model that left the roster goes on, one that is not known any more counts as failed.
+    /// Starts the side's reply; a model that left the roster continues, an unknown one counts as failed.
     async fn ask(&mut self, side: Side) {
         self.expect_usual_speed(side);
         let mut messages = self.battle.state().active.conversation(self.number, side);
@@ -199,30 +198,30 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Takes what comes in and shows what is due, until everything is shown or the visitor stops it or leaves.
+    /// Reads both replies and shows the text that is due, until all is shown or the visitor stops or leaves.
     async fn play(&mut self, stop: oneshot::Receiver<()>) {
         let grace = Duration::from_millis(self.settings.resume_grace_ms);
         let shutdown = self.dependencies.tasks.shutdown();
-        // Those who wait for the end stand in a list: once a turn, not once a token.
+        // Registered once a turn, not once a token, because waiters are kept in a list.
         let mut ended = pin!(shutdown.cancelled());
-        let mut left = pin!(nobody_is_there(self.battle, self.dependencies, grace));
-        // A dropped sender never stops a turn: only a message does.
+        let mut left = pin!(wait_until_abandoned(self.battle, self.dependencies, grace));
+        // A dropped sender does not stop a turn: only a message does.
         let mut stop = pin!(async {
             if stop.await.is_err() {
                 std::future::pending::<()>().await;
             }
         });
         while !self.pacer.finished() && !self.superseded {
-            // Text waits for readers, and providers for text: what is not read stays with them.
-            let behind = self.battle.readers_are_behind();
-            if self.is_raw() && self.rests_until.is_none() && !behind && self.is_due() {
+            // Backpressure: unread text stays at the providers.
+            let behind = self.battle.readers_lag();
+            if self.is_raw() && self.paused_until.is_none() && !behind && self.is_due() {
                 self.read_and_show().await;
                 continue;
             }
             let tick = self.set_alarm(behind);
             // The first token is taken when it comes, so that its time is right.
             let [read_a, read_b] = Side::BOTH.map(|side| {
-                self.reads(side) && (self.rests_until.is_none() || self.sides[side.index()].first_token_at.is_none())
+                self.reads(side) && (self.paused_until.is_none() || self.sides[side.index()].first_token_at.is_none())
             });
             let [a, b] = &mut self.sides;
             tokio::select! {
@@ -247,11 +246,11 @@ impl<'a> Turn<'a> {
         self.pacer.due(now).is_some_and(|due| due <= now)
     }
 
-    /// Sets the ticker to the end of the rest or, with pacing, to the next step, whichever comes first; `false` without both.
+    /// Sets the ticker to the end of the pause or, with pacing, to the next step, whichever comes first; `false` without both.
     fn set_alarm(&mut self, behind: bool) -> bool {
         let paced = !self.is_raw() && !behind;
         let due = if paced { self.pacer.due(self.began.elapsed()).map(|at| self.began + at) } else { None };
-        let alarm = [due, self.rests_until].into_iter().flatten().min();
+        let alarm = [due, self.paused_until].into_iter().flatten().min();
         if let Some(at) = alarm.filter(|_| alarm != self.alarm) {
             self.ticker.reset_at(at);
         }
@@ -259,22 +258,22 @@ impl<'a> Turn<'a> {
         alarm.is_some()
     }
 
-    /// Whether to read more of this side's reply now. A whole reply is read whatever its length.
+    /// Whether to read more of this side's reply now. With `PacingMode::Whole` there is no backlog limit.
     fn reads(&self, side: Side) -> bool {
         let room = self.settings.pacing == PacingMode::Whole || self.pacer.backlog(side) < MAX_BACKLOG;
         self.sides[side.index()].stream.is_some() && room
     }
 
-    /// Takes all that has come of both replies, shows what is due, and rests.
+    /// Reads all received parts of both replies, shows the text that is due, and pauses.
     async fn read_and_show(&mut self) {
         let mut left = MAX_PARTS;
         while self.take_what_came(&mut left).await && left > 0 {
-            // What is taken makes room for what a connection has read meanwhile.
+            // Reading makes room for data that a connection has received meanwhile.
             tokio::task::yield_now().await;
         }
-        let due = !self.battle.readers_are_behind() && self.is_due();
+        let due = !self.battle.readers_lag() && self.is_due();
         if self.is_raw() {
-            self.rests_until = (due && left > 0).then(|| self.dependencies.raw_pacing_ticks.next());
+            self.paused_until = (due && left > 0).then(|| self.dependencies.raw_pacing_ticks.next());
         } else if left < MAX_PARTS {
             self.rest();
         }
@@ -283,10 +282,10 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// With pacing: reads no more for a while.
+    /// Pauses reading, if the turn is paced.
     fn rest(&mut self) {
         if !self.is_raw() {
-            self.rests_until = self.pacer.read_every().map(|rest| Instant::now() + rest);
+            self.paused_until = self.pacer.read_every().map(|rest| Instant::now() + rest);
         }
     }
 
@@ -295,7 +294,7 @@ impl<'a> Turn<'a> {
         self.rest();
     }
 
-    /// Takes the parts that have come, `left` at most; `true` if there were any.
+    /// Reads the received parts, at most `left`; `true` if there were any.
     async fn take_what_came(&mut self, left: &mut usize) -> bool {
         let before = *left;
         for side in Side::BOTH {
@@ -328,7 +327,7 @@ impl<'a> Turn<'a> {
                     run.reasoning.push_str(&text);
                 }
             }
-            // What a provider counts is for benchmarks.
+            // Usage counts are for benchmarks only.
             Some(Ok(ReplyPart::Usage(_) | ReplyPart::Numbers(_) | ReplyPart::TextEnded)) => {}
             Some(Err(error)) => self.fail(side, error).await,
             None => {
@@ -338,7 +337,7 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Replaces the side by another model where nothing of it was seen, and breaks it off otherwise.
+    /// Replaces the side by another model if none of its text was shown, and breaks it off otherwise.
     async fn fail(&mut self, side: Side, error: ChatError) {
         self.sides[side.index()].stream = None;
         let replacement = self.find_replacement(side);
@@ -366,8 +365,8 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Another model for a side of which nothing was seen, in the first turn; `None` where there is none, and for a model that
-    /// the visitor chose. Where the other side has broken off the battle is lost, and nobody else is asked for it.
+    /// Selects a replacement for a side without shown text, in the first turn; `None` if no model is available, and for a model that the
+    /// visitor chose. If the other side has broken off the battle is void, and no replacement is queried.
     fn find_replacement(&self, side: Side) -> Option<(ModelId, f64)> {
         let (run, other) = (&self.sides[side.index()], &self.sides[side.other().index()]);
         if self.mode.names(side)
@@ -400,9 +399,9 @@ impl<'a> Turn<'a> {
     }
 
     async fn tick(&mut self, at: Instant) {
-        (self.alarm, self.rests_until) = (None, None);
+        (self.alarm, self.paused_until) = (None, None);
         if self.is_raw() {
-            self.dependencies.raw_pacing_ticks.came(at);
+            self.dependencies.raw_pacing_ticks.record_tick(at);
         }
         self.read_and_show().await;
     }
@@ -412,7 +411,7 @@ impl<'a> Turn<'a> {
         self.publish(released);
     }
 
-    /// Ends both replies where the visitor sees them, and closes both upstreams.
+    /// Cuts both replies at the text shown, and closes both upstreams.
     fn cut(&mut self) {
         for run in &mut self.sides {
             if run.ended_at.is_none() || !run.shown_whole() {
@@ -446,7 +445,7 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Keeps both replies, then lets the vote in.
+    /// Stores both replies, then opens the battle for its vote.
     async fn finish(self) -> Result<TurnEnd, StoreError> {
         let stage = if self.voided { Stage::Voided } else { Stage::Ready };
         let progress = Progress { stage, turn: self.number };
@@ -469,12 +468,12 @@ impl<'a> Turn<'a> {
     }
 }
 
-/// Waits until nobody has watched for `grace`. While other instances cannot be reached, one of them may have the
-/// visitor, so the turn goes on to its end.
-async fn nobody_is_there(battle: &LiveBattle, dependencies: &BattleDependencies, grace: Duration) {
+/// Waits until the battle has had no watchers for `grace`. While other instances are unreachable, one of them may have the visitor, so the
+/// turn continues to its end.
+async fn wait_until_abandoned(battle: &LiveBattle, dependencies: &BattleDependencies, grace: Duration) {
     let mut bus = dependencies.events.state();
     loop {
-        battle.left_alone(grace).await;
+        battle.wait_until_unwatched(grace).await;
         if *bus.borrow_and_update() != BusState::Lost {
             return;
         }

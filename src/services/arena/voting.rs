@@ -1,4 +1,4 @@
-//! Checks and records a vote, and returns the receipt with the names after the commit.
+//! Checks and records a vote, and returns the receipt with the model names after the commit.
 
 use crate::domain::battle::speed::chars_per_second;
 use std::sync::Arc;
@@ -44,38 +44,38 @@ pub struct Voting {
     pub rng: Arc<SharedRng>,
     /// Clock of the votes.
     pub clock: Arc<dyn Clock>,
-    /// Looks at replies after the vote.
+    /// Moderation of replies after the vote.
     pub replies: ReplyModeration,
-    /// Signs that votes will be in the public log.
+    /// Public log, which signs inclusion promises.
     pub log: PublicLog,
 }
 
-/// A vote as cast.
+/// Vote as cast.
 #[derive(Debug, Clone)]
 pub struct NewVote {
     /// Pseudonym of the voter.
     pub visitor: VisitorId,
-    /// The battle.
+    /// Id of the battle.
     pub battle: BattleId,
-    /// The turn that it is about; `None` means the latest.
+    /// Turn voted on; `None` means the latest.
     pub turn: Option<u32>,
-    /// Which answering of that turn it is about; `None` means the latest.
+    /// Run id of that turn's replies; `None` means the latest.
     pub answer: Option<String>,
-    /// Which reply is better.
+    /// Preferred reply.
     pub outcome: Outcome,
-    /// 1 to 5, if given.
+    /// Satisfaction from 1 to 5, if given.
     pub satisfaction: Option<i64>,
-    /// Why, for sides A and B; empty where nothing was said.
+    /// Reasons for sides A and B; empty if none are given.
     pub reasons: [ReasonSet; 2],
 }
 
-/// Why a vote is not taken.
+/// Error of casting a vote.
 #[derive(Debug, thiserror::Error)]
 pub enum VoteError {
     /// No such battle, or it is another visitor's.
     #[error("no battle of yours has this id: start a new battle")]
     UnknownBattle,
-    /// Not now.
+    /// The vote is not allowed at this stage.
     #[error(transparent)]
     Refused(#[from] Refusal),
     /// The vote is about another turn than the latest.
@@ -89,28 +89,28 @@ pub enum VoteError {
     /// The vote is about replies that were regenerated.
     #[error("the replies of this vote were regenerated: read the latest replies and vote again")]
     OutdatedAnswer,
-    /// An outcome that compares, where one model answered alone.
+    /// The outcome is a comparison, but one model answered alone.
     #[error("one model answered alone: vote \"a\" where the reply is good, or \"both_bad\" where it is not")]
     NothingCompared,
     /// Satisfaction outside 1 to 5.
     #[error("satisfaction is {0}: send a whole number from 1 to 5, or leave it out")]
     BadSatisfaction(i64),
-    /// The database failed: nothing was kept.
+    /// The database failed: nothing was stored.
     #[error("the vote could not be stored: send it again")]
     Store(#[from] StoreError),
 }
 
-/// Keeps the vote and returns the receipt; a battle that has a vote returns the first one's.
+/// Stores the vote and returns the receipt; for a battle that has a vote, returns the first one's.
 ///
 /// # Errors
-/// [`VoteError`]; nothing is kept then.
+/// [`VoteError`]; nothing is stored then.
 pub async fn record_vote(voting: &Voting, vote: NewVote) -> Result<Receipt, VoteError> {
     if let Some(number) = vote.satisfaction.filter(|number| !(1..=5).contains(number)) {
         return Err(VoteError::BadSatisfaction(number));
     }
     if let Some(record) = voting.battles.awaiting_vote(&vote.visitor, &vote.battle) {
         match cast(voting, &vote, &record).await {
-            // The battle or the vote is not as it is in memory: another instance may have gone on, and the database knows.
+            // The battle in memory is outdated: another instance may have continued it, and the database is authoritative.
             Err(
                 VoteError::Refused(Refusal::StillAnswering)
                 | VoteError::OutdatedTurn { .. }
@@ -128,7 +128,7 @@ pub async fn record_vote(voting: &Voting, vote: NewVote) -> Result<Receipt, Vote
     cast(voting, &vote, &record).await
 }
 
-/// Keeps the vote on a battle that stands like this, which the database compares when it commits.
+/// Stores the vote on this state of the battle, which the database compares at commit.
 async fn cast(voting: &Voting, vote: &NewVote, record: &BattleRecord) -> Result<Receipt, VoteError> {
     let BattleRecord { battle, replies, .. } = record;
     let Progress { stage, turn: latest } = battle.progress;
@@ -165,14 +165,14 @@ async fn cast(voting: &Voting, vote: &NewVote, record: &BattleRecord) -> Result<
     }
 }
 
-/// By when a vote of this moment will be in the public log; `None` while the log has not kept up with what it promised before, more votes
-/// wait for it than it takes in time, or it cannot be continued.
+/// Returns the time by which a vote cast now will be in the public log; `None` while the log is late on earlier promises, has a backlog
+/// larger than it can append in time, or cannot be continued.
 fn promised_time(voting: &Voting, now: Timestamp) -> Option<Timestamp> {
     let within = included_within(voting.settings.now().rating.leaderboards_every());
     (!voting.log.is_behind(now, within)).then(|| included_by(now, within))
 }
 
-/// The receipt of the vote on a visitor's battle, if it has one.
+/// Returns the receipt of the vote on a visitor's battle, if it has one.
 ///
 /// # Errors
 /// [`VoteError`].
@@ -189,7 +189,7 @@ async fn own_battle(voting: &Voting, visitor: &VisitorId, battle: &BattleId) -> 
     record.ok_or(VoteError::UnknownBattle)
 }
 
-/// Names, ratings and speeds as they are at the vote. A vote that is excluded moves no rating.
+/// Creates the receipt with names, ratings and speeds at the time of the vote. An excluded vote changes no rating.
 fn new_receipt(
     voting: &Voting,
     id: String,
@@ -231,7 +231,7 @@ fn price(settings: &Settings, model: &ModelId) -> Option<RevealedPrice> {
     Some(RevealedPrice { currency, input: prices.input, output: prices.output })
 }
 
-/// One rule is named: the one that exports name.
+/// Returns the notice of the exclusion rule that exports name.
 fn notice(rules: &[VoteExclusion]) -> Option<ExclusionNotice> {
     let excluding = rules.iter().min_by_key(|exclusion| exclusion.rule.name())?;
     Some(ExclusionNotice { rule: excluding.rule.name().to_owned(), reason: excluding.reason.clone() })
@@ -261,7 +261,7 @@ fn new_row(
     }
 }
 
-/// The receipt of a stored vote, with the promise that came with it.
+/// Returns the receipt of a stored vote, with its inclusion promise.
 fn promised_receipt(voting: &Voting, vote: &VoteRow, replies: &[ReplyRow]) -> Result<Receipt, VoteError> {
     let promise = PromisedVote::of_row(vote).map(|promised| voting.log.promise(&promised));
     Ok(Receipt { promise, ..stored_receipt(vote, replies)? })

@@ -16,42 +16,42 @@ use crate::domain::time::{Timestamp, day_of};
 use crate::infra::config::{JudgeSettings, Settings};
 use crate::infra::llm::model_client::{ModelClient, RunLimits};
 use crate::infra::storage::StoreError;
-use crate::judging_rounds::{JudgingRounds, RoundDependencies, RoundOutcome};
+use crate::judging_rounds::{BackgroundJudging, RoundDependencies, RoundOutcome};
 
-/// Battles of one round at most.
+/// Maximum number of battles per round.
 const AT_MOST: usize = 256;
-/// Votes older than this, in milliseconds, are left to the command.
+/// Maximum age of votes in milliseconds; older ones are left to the command.
 const NEW: i64 = 7 * 24 * 60 * 60 * 1_000;
 
-/// Judges in rounds, and remembers what need not be looked at again.
+/// Judges battles in rounds, and remembers which votes are done.
 pub struct AutoJudge {
     dependencies: RoundDependencies,
     prompt: BattlePrompt,
-    /// The settings that the rest is about.
+    /// Settings that the remaining state applies to.
     by: JudgeSettings,
     /// All votes up to this one are judged.
-    settled_upto: i64,
-    /// The day whose budget is used up.
-    used_up: Option<Timestamp>,
+    checked_up_to: i64,
+    /// Day whose budget is exhausted.
+    exhausted_day: Option<Timestamp>,
 }
 
 impl AutoJudge {
-    /// No round was made yet.
+    /// Creates the state before the first round.
     ///
     /// # Panics
     /// Never: a test reads the built-in instructions.
     #[must_use]
     pub fn new(dependencies: RoundDependencies) -> Self {
         let prompt = BattlePrompt::new(None).expect("a test reads the built-in instructions");
-        Self { dependencies, prompt, by: JudgeSettings::default(), settled_upto: 0, used_up: None }
+        Self { dependencies, prompt, by: JudgeSettings::default(), checked_up_to: 0, exhausted_day: None }
     }
 
-    /// The judges of these settings.
+    /// Applies these settings and returns their judges; changed settings reset the state.
     fn take_up(&mut self, settings: &Settings) -> Vec<ModelClient> {
         let changed = self.by != settings.judge;
         if changed {
             self.by = settings.judge.clone();
-            (self.settled_upto, self.used_up) = (0, None);
+            (self.checked_up_to, self.exhausted_day) = (0, None);
         }
         let client = |id: ModelId| {
             let client = self.dependencies.client(&id, settings);
@@ -64,11 +64,11 @@ impl AutoJudge {
     }
 
     fn use_up(&mut self, today: Timestamp) {
-        self.used_up = Some(today);
+        self.exhausted_day = Some(today);
         tracing::info!("the daily budget for judging battles is used up");
     }
 
-    /// How the round ended, and whether it has used up its budget.
+    /// Judges one batch; returns the outcome of the round and whether it has exhausted the budget.
     async fn judge(
         &mut self,
         judges: &[ModelClient],
@@ -79,7 +79,7 @@ impl AutoJudge {
         let (clock, now) = (clock.as_ref(), clock.now());
         let scope = Scope {
             since: Timestamp(now.0.saturating_sub(NEW)),
-            after: self.settled_upto,
+            after: self.checked_up_to,
             at_most: AT_MOST,
             ..Scope::all(Sample { seed: self.by.seed, share: self.by.share })
         };
@@ -90,12 +90,12 @@ impl AutoJudge {
         tell(&outcomes);
         let all_settled = outcomes.iter().all(|outcome| outcome.left() == 0);
         if all_settled && !found.more {
-            self.settled_upto = found.last_seq;
+            self.checked_up_to = found.last_seq;
         }
         let round = match (all_settled, found.more) {
             (true, true) => RoundOutcome::More,
             (true, false) => RoundOutcome::Done,
-            // Stopped or out of budget: nobody failed.
+            // Stopped or out of budget: no judge failed.
             (false, _) if limits.are_reached() => RoundOutcome::Done,
             (false, _) => RoundOutcome::Failing,
         };
@@ -103,18 +103,18 @@ impl AutoJudge {
     }
 }
 
-impl JudgingRounds for AutoJudge {
+impl BackgroundJudging for AutoJudge {
     async fn round(&mut self, settings: &Settings, stop: CancellationToken) -> Result<RoundOutcome, StoreError> {
         let judges = self.take_up(settings);
         let today = day_of(self.dependencies.clock.now());
-        if judges.is_empty() || self.used_up == Some(today) {
+        if judges.is_empty() || self.exhausted_day == Some(today) {
             return Ok(RoundOutcome::Done);
         }
         let Some(budget) = left(&self.dependencies.store, &self.by, &judges, today).await? else {
             self.use_up(today);
             return Ok(RoundOutcome::Done);
         };
-        // A command judges just now: it asks what this round would.
+        // A command is judging, with the same requests as this round.
         let Some(lock) = self.dependencies.store.command_lock(LOCK).await? else { return Ok(RoundOutcome::Done) };
         let done = self.judge(&judges, budget, stop).await;
         lock.release().await;
@@ -130,7 +130,7 @@ impl JudgingRounds for AutoJudge {
     }
 }
 
-/// Says what came of a round, without a word of what was judged.
+/// Logs the outcome of a round, without any text of the battles.
 fn tell(outcomes: &[RunOutcome]) {
     for outcome in outcomes {
         let RunOutcome { model, kept, .. } = outcome;

@@ -1,5 +1,5 @@
-//! Remaining daily budget for automatic judging. It is counted from the verdicts that are kept, no matter who asked
-//! for them, so that neither a restart nor another instance forgets it.
+//! Remaining daily budget for automatic judging. It is computed from the stored verdicts of all runs, so it survives restarts and covers
+//! all instances.
 
 use crate::domain::judging::budget::{Budget, Tokens};
 use crate::domain::time::{Timestamp, day_of};
@@ -7,7 +7,7 @@ use crate::infra::config::JudgeSettings;
 use crate::infra::llm::model_client::ModelClient;
 use crate::infra::storage::{JudgeSpending, Store, StoreError};
 
-/// What is left of the day's budget; `None` where nothing is.
+/// Returns the remainder of the day's budget; `None` if it is exhausted.
 ///
 /// # Errors
 /// [`StoreError`].
@@ -25,11 +25,11 @@ fn left_after(spent: &[JudgeSpending], settings: &JudgeSettings, judges: &[Model
     let cost: f64 = spent.iter().map(|one| cost(one, judges)).sum();
     let max_calls = (settings.max_calls_per_day > 0).then(|| settings.max_calls_per_day.saturating_sub(calls));
     let max_cost = (settings.budget_per_day > 0.0).then_some(settings.budget_per_day - cost);
-    let used_up = max_calls == Some(0) || max_cost.is_some_and(|left| left <= 0.0);
-    (!used_up).then_some(Budget { max_calls, max_cost })
+    let exhausted_day = max_calls == Some(0) || max_cost.is_some_and(|left| left <= 0.0);
+    (!exhausted_day).then_some(Budget { max_calls, max_cost })
 }
 
-/// A judge that is no longer configured has no price.
+/// Computes the cost of a judge's requests; 0 for a judge that is no longer configured.
 fn cost(spent: &JudgeSpending, judges: &[ModelClient]) -> f64 {
     let prices = judges.iter().find(|judge| judge.id.as_str() == spent.judge).and_then(|judge| judge.prices);
     let tokens = Tokens { input: spent.tokens.prompt, output: spent.tokens.reply };

@@ -1,6 +1,7 @@
-//! Asks judges about battles, or pairs of a campaign's answers, and stores each verdict with the raw reply before the next request begins.
+//! Queries judges about battles, or pairs of a campaign's answers, and stores each verdict with the raw reply before the next request
+//! begins.
 //!
-//! What fails for good is kept as such and never becomes a verdict; what never came through is asked again by the next run.
+//! A permanent failure is stored as such and never becomes a verdict; a request that never succeeded is repeated by the next run.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -25,7 +26,7 @@ use crate::infra::llm::model_client::{ModelClient, RunLimits};
 use crate::infra::llm::query_judge::{Attempts, JudgeReply, ReplyFormat, query_judge};
 use crate::infra::storage::{AttemptStatus, StoreError, VerdictRow};
 
-/// Has every judge judge what a survey left open, until all is judged, the budget is used up, or the run is stopped.
+/// Runs every judge on its pending work, until all is judged, the budget is used up, or the run is stopped.
 ///
 /// # Errors
 /// [`StoreError`]: a row could not be read or stored, so no further requests were sent.
@@ -90,7 +91,7 @@ impl<'r> BattleJudgeRun<'r> {
         try_join_all(workers).await.map(drop)
     }
 
-    /// Judges one game after another, until none is left or the run is over.
+    /// Judges one game after another, until none is left or the run ends.
     async fn work(
         &self,
         next: &AtomicUsize,
@@ -115,11 +116,11 @@ impl<'r> BattleJudgeRun<'r> {
     }
 
     fn count(&self, change: impl FnOnce(&mut RunOutcome)) {
-        // Plain numbers, valid after each statement.
+        // Plain counters, valid after each statement.
         change(&mut self.outcome.lock());
     }
 
-    /// One game to its end; none where the run ends before the judge is asked.
+    /// Judges one game to its end; `None` if the run ends before the judge is queried.
     async fn judge_one(
         &self,
         open: &OpenPair,
@@ -144,8 +145,7 @@ impl<'r> BattleJudgeRun<'r> {
         Ok(Some(row))
     }
 
-    /// Asks, and counts what did not come through. The reply has the id of its verdict: that of its attempts, unless they are
-    /// still to be gone on with.
+    /// Queries the judge and counts failures. The reply has the id of its verdict: that of its attempts, unless they are to be continued.
     async fn ask(
         &self,
         language: Language,
@@ -200,8 +200,8 @@ impl<'r> BattleJudgeRun<'r> {
     }
 }
 
-/// Tokens of all replies, as the provider counted them, or else estimated, with those of failed requests that may be billed: the
-/// daily budget is counted from them.
+/// Returns the tokens of all replies, as counted by the provider or else estimated, with those of failed requests that may be billed: the
+/// daily budget is computed from them.
 fn tokens(judge_reply: &JudgeReply, request: &JudgeRequest) -> JudgeTokens {
     // An empty reply is unreadable, but the provider bills its prompt.
     let is_answered = !judge_reply.raw_text.is_empty() || judge_reply.status == Some(Status::ParseFailed);

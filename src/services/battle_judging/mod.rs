@@ -1,9 +1,10 @@
-//! Judge models on the arena's own battles, under a budget: a sampled share of the rated ones, in both orders of the sides. In the
-//! same way they judge the answers of a campaign that people judge, too.
+//! Judge models on the arena's own battles, under a budget: a sampled share of the rated ones, in both orders of the sides. They also judge
+//! the answers of a campaign that people judge.
 //!
-//! What is asked and how it is read is [`crate::domain::battle_judging`]'s; here it meets models and the database. [`pending_work`] lists the
-//! verdicts that are missing, [`judging`] asks and stores each at once, so that a stopped or killed run can continue;
-//! [`auto_judge`] judges without a command, within the budget of [`daily_budget`], and [`reports`] computes agreement with people.
+//! [`crate::domain::battle_judging`] builds requests and parses replies; this module connects it to models and the database.
+//! [`pending_work`] lists the missing verdicts, [`judging`] queries the judges and stores each verdict at once, so that a stopped or killed
+//! run can continue; [`auto_judge`] judges without a command, within the budget of [`daily_budget`], and [`reports`] computes agreement
+//! with people.
 
 pub mod auto_judge;
 pub mod daily_budget;
@@ -20,17 +21,17 @@ use crate::infra::clock::Clock;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{Store, StoreError};
 
-/// The lock of who judges battles, commands and the arena alike.
+/// Name of the lock on judging battles, for commands and the arena alike.
 pub const LOCK: &str = "judge";
 
-/// By which instructions is judged, and where verdicts go.
+/// Context of judging battles: the instructions and the stores.
 #[derive(Clone, Copy)]
 pub struct BattleJudging<'c> {
     /// The database.
     pub store: &'c Store,
     /// Clock of the stored rows.
     pub clock: &'c dyn Clock,
-    /// Randomness, for ids.
+    /// Random number generator, for ids.
     pub rng: &'c SharedRng,
     /// The instructions to the judges.
     pub prompt: &'c BattlePrompt,
@@ -42,7 +43,7 @@ impl<'c> BattleJudging<'c> {
     }
 }
 
-/// What a judge reads; nothing of a battle whose vote came in from a file.
+/// Reads the conversation to judge; empty for a battle whose vote was imported from a file.
 async fn conversation(store: &Store, subject: &JudgedSubject) -> Result<Vec<BattleTurn>, StoreError> {
     match subject {
         JudgedSubject::Battle(battle) => turns_of(store, battle).await,
@@ -50,7 +51,7 @@ async fn conversation(store: &Store, subject: &JudgedSubject) -> Result<Vec<Batt
     }
 }
 
-/// The prompt and the two answers of a campaign's unit.
+/// Reads the prompt and the two answers of a campaign's unit.
 async fn answers_of(store: &Store, campaign: &str, unit: u32) -> Result<BattleTurn, StoreError> {
     let (item, models) = store.campaign_unit(campaign, unit).await?;
     let texts = store.campaign_item(campaign, item).await?;
@@ -58,7 +59,7 @@ async fn answers_of(store: &Store, campaign: &str, unit: u32) -> Result<BattleTu
     Ok(BattleTurn { replies: [answer(0), answer(1)], question: texts.prompt })
 }
 
-/// What was said in a battle, as it was in one moment: retention may delete its questions and replies while it is read.
+/// Reads the turns of a battle in one snapshot: retention may delete its prompts and replies meanwhile.
 async fn turns_of(store: &Store, battle: &BattleId) -> Result<Vec<BattleTurn>, StoreError> {
     let Some(record) = store.battle_record(battle).await? else { return Ok(Vec::new()) };
     let reply = |turn, side| record.reply(turn, side).map_or_else(String::new, |reply| reply.text.clone());

@@ -1,11 +1,11 @@
-//! Pending work: the sampled battles, or units of a campaign, without those that are judged already or cannot be judged.
+//! Pending work: the sampled battles, or units of a campaign, except those that are judged already or cannot be judged.
 
 use futures_util::future::try_join_all;
 
 use super::{BattleJudging, conversation};
 use crate::domain::battle::{BattleId, ModelId};
 use crate::domain::battle_judging::pending::{
-    BattleCheck, DrawnSubject, MOST_TOKENS, OpenPair, PendingWork, SettledGame, UnjudgedSubject,
+    BattleCheck, DrawnSubject, MAX_BATTLE_TOKENS, OpenPair, PendingWork, SettledGame, UnjudgedSubject,
 };
 use crate::domain::battle_judging::prompt::{MAX_TOKENS, language_of};
 use crate::domain::battle_judging::sample::Sample;
@@ -18,9 +18,9 @@ use crate::infra::llm::model_client::ModelClient;
 use crate::infra::llm::query_judge::effort;
 use crate::infra::storage::{PackedOutcome, Store, StoreError, VoteColumn, VoteRange};
 
-/// Numbers of the log that are read at a time.
+/// Page size of log reads, in sequence numbers.
 const PAGE: usize = 10_000;
-/// Battles that are looked into at the same time.
+/// Maximum number of battles checked concurrently.
 const AT_ONCE: usize = 8;
 
 /// Finds the battles that these judges have not judged.
@@ -32,7 +32,7 @@ pub async fn pending_work(
     scope: Scope,
     judges: &[ModelClient],
 ) -> Result<PendingWork, StoreError> {
-    let (drawn, last_seq) = draw(battle_judging.store, scope).await?;
+    let Draw { drawn, last_seq, own_battles } = draw(battle_judging.store, scope, judges).await?;
     let BattleJudging { store, prompt, .. } = battle_judging;
     let settled = if scope.retry_failed == RetryFailed::Yes {
         store.read_games(prompt.sha256(), scope.since).await?
@@ -40,10 +40,10 @@ pub async fn pending_work(
         store.settled_games(prompt.sha256(), scope.since).await?
     };
     let found = find(battle_judging, (drawn, scope.at_most), settled, judges).await?;
-    Ok(PendingWork { last_seq, ..found })
+    Ok(PendingWork { last_seq, own_battles, ..found })
 }
 
-/// Finds the pairs of a campaign's answers that people have judged and these judges have not, of the sample.
+/// Finds the sampled pairs of a campaign's answers that people have judged and these judges have not.
 ///
 /// # Errors
 /// [`StoreError`].
@@ -69,7 +69,7 @@ pub async fn pending_units(
     find(battle_judging, (drawn, usize::MAX), settled, judges).await
 }
 
-/// What is left of what was drawn, of which so many are looked into at most.
+/// Filters the sampled subjects to those that can be judged, checking at most the given number.
 async fn find(
     battle_judging: BattleJudging<'_>,
     (drawn, at_most): (Vec<DrawnSubject>, usize),
@@ -85,10 +85,19 @@ async fn find(
     Ok(found)
 }
 
-/// The battles of the sample, and the last vote that was looked at.
-async fn draw(store: &Store, scope: Scope) -> Result<(Vec<DrawnSubject>, i64), StoreError> {
+/// Sample of battles.
+struct Draw {
+    drawn: Vec<DrawnSubject>,
+    /// Sequence number of the last vote that was read.
+    last_seq: i64,
+    /// Number of these battles in which a judge took part itself.
+    own_battles: u64,
+}
+
+/// Samples battles.
+async fn draw(store: &Store, scope: Scope, judges: &[ModelClient]) -> Result<Draw, StoreError> {
     let last = store.last_vote_seq().await?;
-    let mut drawn = Vec::new();
+    let (mut drawn, mut own_battles) = (Vec::new(), 0);
     for after in (scope.after..last).step_by(PAGE) {
         let upto = after.saturating_add(PAGE as i64).min(last);
         let range = VoteRange { after, upto, since: scope.since, until: scope.until };
@@ -96,16 +105,18 @@ async fn draw(store: &Store, scope: Scope) -> Result<(Vec<DrawnSubject>, i64), S
         let mut columns = page.columns().map(|(_, values)| values);
         let (Some(battles), Some(languages)) = (columns.next(), columns.next()) else { continue };
         for ((vote, battle), language) in page.rows().zip(battles).zip(languages) {
-            if let (PackedOutcome::Rated(_), Some(place)) = (vote?.outcome, scope.sample.draw(battle)) {
+            let vote = vote?;
+            if let (PackedOutcome::Rated(_), Some(place)) = (vote.outcome, scope.sample.draw(battle)) {
+                own_battles += u64::from(judges.iter().any(|judge| vote.models.contains(&judge.id.as_str())));
                 let subject = JudgedSubject::Battle(BattleId::new(battle));
                 drawn.push(DrawnSubject { subject, language: language_of(language), place });
             }
         }
     }
-    Ok((drawn, last))
+    Ok(Draw { drawn, last_seq: last, own_battles })
 }
 
-/// The requests for each judge, expected as its verdicts by the same instructions went so far.
+/// Estimates the requests for each judge from its verdicts so far by the same instructions.
 ///
 /// # Errors
 /// [`StoreError`].
@@ -145,7 +156,7 @@ async fn check(
         JudgeStep::Ask(request) => Some(estimate_all(&request.messages)),
         JudgeStep::Read(_) | JudgeStep::Failed(_) => None,
     };
-    if tokens.is_some_and(|tokens| tokens > MOST_TOKENS) {
+    if tokens.is_some_and(|tokens| tokens > MAX_BATTLE_TOKENS) {
         return Ok(BattleCheck::TooLong);
     }
     let (subject, games) = (drawn.subject.clone(), games.clone());

@@ -23,15 +23,15 @@ use crate::infra::stored_votes::vote_log::ReadLogError;
 use crate::infra::stored_votes::vote_tally::VoteTally;
 use crate::infra::tasks::Tasks;
 
-/// Numbers of the log whose labels are looked up together.
+/// Page size of label look-ups, in sequence numbers.
 const PAGE: i64 = 10_000;
 /// Longest wait for another report.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Why there is no report.
+/// Error of computing a report.
 #[derive(Debug, thiserror::Error)]
 pub enum BattleJudgingError {
-    /// The judge has judged nothing.
+    /// The judge has no verdicts.
     #[error("no battle was judged by {0:?}: there are verdicts of {1}")]
     NoVerdicts(String, String),
     /// The database failed.
@@ -46,13 +46,13 @@ pub enum BattleJudgingError {
     /// The shared computation failed or was not started.
     #[error(transparent)]
     Shared(#[from] FlightError<Self>),
-    /// The thread that computes died.
+    /// The computing thread panicked.
     #[error("the thread of the report ended early")]
     Thread(#[from] tokio::task::JoinError),
 }
 
 impl BattleJudgingError {
-    /// Whether the database has an outage, which is in the log already.
+    /// Whether the database is unavailable, which is logged already.
     #[must_use]
     pub fn is_outage(&self) -> bool {
         match self {
@@ -64,10 +64,10 @@ impl BattleJudgingError {
     }
 }
 
-/// The latest report, and what it takes to make the next one.
+/// Cache of the latest report, with the state for computing the next one.
 pub struct BattleJudgingReports {
     store: Store,
-    /// All votes of the arena: distances between models are taken from their leaderboard.
+    /// Tally of all votes: distances between models are taken from their leaderboard.
     tally: Arc<Mutex<VoteTally>>,
     reports: SingleFlight<VerdictsVersion, BattleJudgingReport, BattleJudgingError>,
 }
@@ -83,14 +83,14 @@ struct VerdictsVersion {
 }
 
 impl BattleJudgingReports {
-    /// A cache without a report.
+    /// Creates an empty cache.
     #[must_use]
     pub fn new(store: Store, tasks: Tasks) -> Self {
-        let reports = SingleFlight::new("report_judges", 1, Throttle::new(0, PATIENCE), tasks);
+        let reports = SingleFlight::new("report_judges", 1, Throttle::new(0, TIMEOUT), tasks);
         Self { store, tally: Arc::default(), reports }
     }
 
-    /// The report as it is now. One at a time is made.
+    /// Returns the current report. One report at a time is computed.
     ///
     /// # Errors
     /// [`BattleJudgingError`].
@@ -107,7 +107,7 @@ impl BattleJudgingReports {
         let verdicts = self.store.verdict_count().await?;
         Ok(VerdictsVersion {
             verdicts,
-            // Without verdicts nothing else matters.
+            // Without verdicts the report is empty.
             last_vote_seq: if verdicts == 0 { 0 } else { self.store.last_vote_seq().await? },
             exclusion_changes: if verdicts == 0 { 0 } else { self.store.exclusion_changes().await? },
             labeled_at: if verdicts == 0 { Timestamp(0) } else { self.store.labels_changed_at().await? },
@@ -134,7 +134,7 @@ async fn make(
     Ok(made.await??)
 }
 
-/// A judge's verdicts as votes, to be fitted like any others: of battles whose two games were read.
+/// Returns a judge's verdicts as votes, to be fitted like any others: of battles with two parsed games.
 ///
 /// # Errors
 /// [`BattleJudgingError::NoVerdicts`] names the judges that there are.
@@ -146,15 +146,15 @@ pub async fn verdict_votes(store: &Store, judge: &str) -> Result<VoteLog, Battle
     }
 }
 
-/// The judges that there are, in words.
+/// Lists the judges with verdicts, for an error message.
 async fn judges(store: &Store) -> Result<String, StoreError> {
     let all = store.verdict_spending(Timestamp(i64::MIN)).await?;
     let names: Vec<String> = all.into_iter().map(|spent| spent.judge).collect();
     Ok(if names.is_empty() { "nobody".to_owned() } else { names.join(", ") })
 }
 
-/// What a judge said, or all of them where it is empty. Categories and intents are the final labels of the prompts, and what
-/// the visitors said where a prompt has none.
+/// Reads the verdicts of a judge, or of all judges if it is empty. Categories and intents are the final labels of the prompts, or else the
+/// visitors' own.
 async fn judged_votes(store: &Store, judge: &str) -> Result<Vec<JudgedVote>, StoreError> {
     let mut said = store.judged_votes(judge).await?;
     if said.is_empty() || store.labels_changed_at().await? == Timestamp(0) {

@@ -1,7 +1,7 @@
-//! Asks models for the answers that are missing and stores each as soon as it is complete.
+//! Requests the missing answers from models and stores each as soon as it is complete.
 //!
-//! Items of one model are asked side by side, as many as its limit lets; the turns of an item one after the other, for a
-//! later one may hold the answer to an earlier one.
+//! Items of one model are requested concurrently, within its limit; the turns of an item sequentially, for a later one may contain the
+//! answer to an earlier one.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -18,7 +18,7 @@ use crate::domain::benchmark::answer_index::{AnswerIndex, answer_request_sha256,
 use crate::domain::benchmark::item::{Answer, Ask, Item};
 use crate::domain::benchmark::run_report::{Effort, PlannedRequests, RequestPlan, RunOutcome};
 use crate::domain::judging::budget::estimate_all;
-use crate::domain::judging::reasoning::Thought;
+use crate::domain::judging::reasoning::SplitReply;
 use crate::infra::batch_writer::{BatchSender, batch_writer};
 use crate::infra::llm::Usage;
 use crate::infra::llm::batch::queue::Worker;
@@ -28,26 +28,26 @@ use crate::infra::storage::{AttemptStatus, BenchAnswerRow, StoreError};
 /// Estimated length of an answer in tokens.
 const USUAL_ANSWER: u64 = 500;
 /// Number of requests before an empty reply is stored as the answer.
-const SILENCES: usize = 3;
+const MAX_EMPTY_REPLIES: usize = 3;
 
-/// Which models to ask, and how.
+/// Models to query, and options.
 #[derive(Clone, Copy)]
 pub struct AnswerPlan<'a> {
     /// The models.
     pub models: &'a [ModelClient],
-    /// Whether to ask again what their providers refused.
+    /// Whether to repeat requests that providers refused.
     pub retry_failed: bool,
-    /// What the run may spend.
+    /// Limits of the run.
     pub limits: &'a RunLimits,
 }
 
-/// A model's answers; those that its provider refused are open again where that is wanted.
+/// Reads a model's answers; refused ones count as missing if `retry_failed` is set.
 async fn given(bench: RunContext<'_>, model: &ModelId, retry_failed: bool) -> Result<AnswerIndex, StoreError> {
     let given = answers_of(bench.store, &bench.set(), model).await?;
     Ok(if retry_failed { given.without_refused() } else { given })
 }
 
-/// The requests for each model.
+/// Plans the requests for each model.
 ///
 /// # Errors
 /// [`StoreError`].
@@ -59,7 +59,7 @@ pub async fn plan(
     let mut plans = Vec::with_capacity(models.len());
     for model in models {
         let given = given(bench, &model.id, retry_failed).await?;
-        let effort = Effort { replies: SILENCES as u64, tries: model.tries(), usual_reply: USUAL_ANSWER };
+        let effort = Effort { replies: MAX_EMPTY_REPLIES as u64, tries: model.tries(), usual_reply: USUAL_ANSWER };
         let mut planned = PlannedRequests::default();
         for item in &bench.data.items {
             planned.done += given.to(bench.suite, item).len() as u64;
@@ -73,8 +73,7 @@ pub async fn plan(
     Ok(plans)
 }
 
-/// Asks models until all of their answers are kept, the budget is used up, or the run is stopped; then what is under way
-/// is waited for.
+/// Queries models until all answers are stored, the budget is used up, or the run is stopped; then waits for requests in flight.
 ///
 /// # Errors
 /// [`StoreError`]: an answer could not be stored, so no further requests were sent.
@@ -104,7 +103,7 @@ pub async fn answer(
     Ok(outcomes)
 }
 
-/// Counts what is done over all models.
+/// Progress over all models.
 struct ProgressCounter<'c> {
     done: AtomicU64,
     total: AtomicU64,
@@ -130,15 +129,15 @@ struct ModelRun<'r> {
     reads: Semaphore,
 }
 
-/// How a turn of an item ended.
+/// Result of one turn of an item.
 enum ItemTurnEnd {
-    /// Its answer is kept.
+    /// The answer is stored.
     Answered(Answer),
-    /// The provider refuses the question for good.
+    /// The provider refuses the request permanently.
     Refused,
-    /// Another run may ask again.
+    /// Another run may repeat the request.
     Open,
-    /// Its answer cannot be kept, so nothing more is asked.
+    /// The answer cannot be stored, so no further requests are sent.
     Unkept,
 }
 
@@ -171,7 +170,7 @@ impl<'r> ModelRun<'r> {
         self.outcome.lock().clone()
     }
 
-    /// Answers one item after the other, until none is left.
+    /// Requests the answers of one item after another, until none is left.
     async fn work(&self, next: &AtomicUsize, batch: &AnswerSender, _worker: Worker) {
         while let Some(item) = self.bench.data.items.get(next.fetch_add(1, Ordering::Relaxed)) {
             self.answer_item(item, batch).await;
@@ -189,7 +188,7 @@ impl<'r> ModelRun<'r> {
             let is_open = |ask: &Ask| {
                 !failed.contains(&ask.turn) && !refused.contains(&ask.turn) && !self.given.is_refused(item, ask)
             };
-            // In a batch all turns that wait for no answer go together.
+            // A batch takes all turns together that depend on no other answer.
             let at_once = if self.model.sends_batches() { usize::MAX } else { 1 };
             let asks: Vec<Ask> = suite.asks(item, &answers).into_iter().filter(is_open).take(at_once).collect();
             if asks.is_empty() {
@@ -208,7 +207,7 @@ impl<'r> ModelRun<'r> {
         self.count_refused(item, &answers, &refused);
     }
 
-    /// Counts the turns that are never to be had, with those that depend on them.
+    /// Counts the refused turns, with those that depend on them.
     fn count_refused(&self, item: &Item, answers: &[Answer], refused: &[u32]) {
         if refused.is_empty() {
             return;
@@ -221,7 +220,7 @@ impl<'r> ModelRun<'r> {
         self.count(|outcome| outcome.refused += never);
     }
 
-    /// An empty reply is requested a few times more; then it is the answer.
+    /// Requests the answer to a turn. An empty reply is requested again, `MAX_EMPTY_REPLIES` times in total; then it is the answer.
     async fn answer_turn(&self, item: &Item, ask: &Ask, batch: &AnswerSender, _worker: Worker) -> ItemTurnEnd {
         let request = answer_request_sha256(&self.bench.set().round(), item, ask);
         let resumed = reading(&self.reads, AttemptLog::from(self.bench).resume(&self.model.id, request.clone())).await;
@@ -236,8 +235,8 @@ impl<'r> ModelRun<'r> {
             };
             requests += reply.attempts;
             silences += 1;
-            let reply = WholeReply { text: Thought::before_answer(&reply.text).reply.to_owned(), ..reply };
-            if !reply.text.trim().is_empty() || silences >= SILENCES {
+            let reply = WholeReply { text: SplitReply::split_answer(&reply.text).reply.to_owned(), ..reply };
+            if !reply.text.trim().is_empty() || silences >= MAX_EMPTY_REPLIES {
                 let reply = WholeReply { attempts: requests, ..reply };
                 return self.keep(self.row(item, ask, attempts.result, reply), batch).await;
             }
@@ -257,7 +256,7 @@ impl<'r> ModelRun<'r> {
         ItemTurnEnd::Answered(answer)
     }
 
-    /// Counts a failure, and keeps a refusal.
+    /// Counts a failure, and stores a refusal.
     async fn fail(&self, error: &AskError, attempts: &ResultAttempts<'_>, batch: &AnswerSender) -> ItemTurnEnd {
         self.count(|outcome| error.count_in(outcome));
         let AskError::Refused { error, attempts: requests, latency, .. } = error else { return ItemTurnEnd::Open };
@@ -295,7 +294,7 @@ impl<'r> ModelRun<'r> {
     }
 
     fn count(&self, change: impl FnOnce(&mut RunOutcome)) {
-        // Plain numbers, valid after each statement.
+        // Plain counters, valid after each statement.
         change(&mut self.outcome.lock());
     }
 }

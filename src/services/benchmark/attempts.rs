@@ -1,4 +1,4 @@
-//! Attempts at a result: each is kept as it comes, and a later run goes on from the last.
+//! Attempts at a result: each is stored at once, and a later run continues from the last.
 
 use tokio::sync::Semaphore;
 
@@ -9,38 +9,38 @@ use crate::infra::llm::model_client::WholeReply;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{AttemptRow, AttemptStatus, OpenAttempts, Store, StoreError};
 
-/// Reads of the database under way at the same time, where a batch has thousands of workers.
+/// Maximum number of concurrent database reads, where a batch has thousands of workers.
 const READS_AT_ONCE: usize = 64;
 
-/// Places for reads.
+/// Creates the semaphore for reads.
 #[must_use]
 pub(super) fn reads() -> Semaphore {
     Semaphore::new(READS_AT_ONCE)
 }
 
-/// Reads when there is a place for it.
+/// Runs a read under a permit of the semaphore.
 pub(super) async fn reading<T>(reads: &Semaphore, read: impl Future<Output = T>) -> T {
-    // Nobody closes it; and without a place the read would only wait elsewhere.
+    // The semaphore is never closed; without a permit the read would only wait elsewhere.
     let _place = reads.acquire().await;
     read.await
 }
 
-/// A row of a run: a result, or an attempt at one.
+/// Row of a run: a result, or an attempt at one.
 pub enum RunRow<T> {
     /// An answer, judgement or verdict.
     Result(T),
-    /// A reply that settled nothing, or a refusal.
+    /// Unusable reply, or a refusal.
     Attempt(Box<AttemptRow>),
 }
 
-/// Where attempts are kept.
+/// Stores attempts.
 #[derive(Clone, Copy)]
 pub struct AttemptLog<'l> {
     /// The database.
     pub store: &'l Store,
     /// Clock of the stored rows.
     pub clock: &'l dyn Clock,
-    /// Randomness, for ids.
+    /// Random number generator, for ids.
     pub rng: &'l SharedRng,
 }
 
@@ -50,19 +50,19 @@ impl<'l> From<RunContext<'l>> for AttemptLog<'l> {
     }
 }
 
-/// The attempts at one result.
+/// Attempts at one result.
 pub struct ResultAttempts<'l> {
     log: AttemptLog<'l>,
     model: &'l ModelId,
     request_sha256: String,
-    /// The id of the result.
+    /// Id of the result.
     pub result: String,
-    /// What earlier runs heard.
+    /// Replies to earlier runs.
     pub earlier: Vec<WholeReply>,
 }
 
 impl<'l> AttemptLog<'l> {
-    /// The attempts of earlier runs at a request, to go on with; `None` where they cannot be read, and asking would pay twice.
+    /// Loads the attempts of earlier runs at a request; `None` if they cannot be read, since a new request would be paid for twice.
     pub async fn resume(self, model: &'l ModelId, request_sha256: String) -> Option<ResultAttempts<'l>> {
         let open = match self.store.open_attempts(model, &request_sha256).await {
             Ok(open) => open,
@@ -96,7 +96,7 @@ impl<'l> AttemptLog<'l> {
 }
 
 impl ResultAttempts<'_> {
-    /// An attempt as it is kept.
+    /// Creates the row of an attempt.
     #[must_use]
     pub fn row<T>(&self, status: AttemptStatus, reply: WholeReply) -> Vec<RunRow<T>> {
         let AttemptLog { clock, rng, .. } = self.log;

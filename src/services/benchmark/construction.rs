@@ -1,4 +1,4 @@
-//! Asks a model to rewrite open questions as multiple choice and appends each draft to a file.
+//! Has a model rewrite open questions as multiple choice and appends each draft to a file.
 
 use std::path::Path;
 
@@ -18,34 +18,34 @@ use crate::infra::batch_writer::{BatchSender, batch_writer};
 use crate::infra::llm::Sampling;
 use crate::infra::llm::model_client::{AskError, ModelClient, RunLimits};
 
-/// Number of requests before a reply that is no draft is the last word.
+/// Maximum number of requests per question; the last reply is stored even if it is no draft.
 const ATTEMPTS: u32 = 3;
 
-/// What is to be rewritten, and how.
+/// Input of a drafting run.
 pub struct DraftRunInput<'c> {
-    /// A data file of superclue-open; its first turns are rewritten.
+    /// Data file of superclue-open; its first turns are rewritten.
     pub questions: &'c Path,
-    /// The file of drafts, which need not be there.
+    /// File of drafts, created if missing.
     pub drafts: &'c Path,
-    /// The request.
+    /// Prompt template.
     pub prompt: &'c DraftPrompt,
-    /// Ask again where the file has a reply that could not be read.
+    /// Whether to repeat requests whose reply in the file cannot be parsed.
     pub retry_failed: bool,
 }
 
 /// Result of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DraftRunOutcome {
-    /// Drafts and replies that could not be read, together.
+    /// Outcome of the requests, with drafts and unparsable replies together.
     pub outcome: RunOutcome,
-    /// Of what this run kept, the replies that could not be read.
+    /// Number of unparsable replies among those stored by this run.
     pub unreadable: u64,
 }
 
-/// Asks until every question has its line, the budget is used up, or the run is stopped; then what is under way is waited for.
+/// Queries the model until every question has its line, the budget is used up, or the run is stopped; then waits for requests in flight.
 ///
 /// # Errors
-/// [`BenchError`] where a file cannot be used, or takes nothing more.
+/// [`BenchError`] if a file cannot be read or written.
 pub async fn construct(
     work: &DraftRunInput<'_>,
     model: &ModelClient,
@@ -99,8 +99,8 @@ impl Run<'_> {
         }
     }
 
-    /// Asks until a reply is a draft; the last reply stands if none is. Each of those before it is a line too, so that nobody
-    /// pays for it again.
+    /// Queries the model until a reply is a draft; otherwise the last reply is used. Earlier replies get lines too, so that they are not
+    /// paid for again.
     async fn ask(&self, open: OpenItem<'_>, batch: &BatchSender<DraftLine>) -> Option<DraftLine> {
         let (request, model) = (self.prompt.request(open.item), self.model.id.as_str());
         let mut attempts = open.attempts;
@@ -137,7 +137,7 @@ impl Run<'_> {
     }
 
     fn constructed(&self) -> parking_lot::MutexGuard<'_, DraftRunOutcome> {
-        // Plain numbers, valid after each statement.
+        // Plain counters, valid after each statement.
         self.constructed.lock()
     }
 }

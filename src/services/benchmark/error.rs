@@ -6,82 +6,82 @@ use crate::infra::single_flight::FlightError;
 use crate::infra::storage::StoreError;
 use crate::render::report::benchmark::suite_results::NotCompared;
 
-/// Why a benchmark cannot be run or read.
+/// Error of running or reading a benchmark.
 #[derive(Debug, thiserror::Error)]
 pub enum BenchError {
-    /// No such suite, or not with these options.
+    /// Unknown suite, or options that it does not support.
     #[error(transparent)]
     Suite(#[from] SuiteError),
-    /// The suite has data, and no file of it begins like this.
+    /// No data file of the suite has a SHA-256 with this prefix.
     #[error("suite {suite} has no data whose SHA-256 begins with {wanted:?}: it has {known}")]
     NoSuchData {
-        /// The suite.
+        /// Name of the suite.
         suite: String,
-        /// The beginning that was asked for.
+        /// Requested prefix.
         wanted: String,
-        /// The beginnings of those that are here.
+        /// Prefixes of the stored files.
         known: String,
     },
     /// The suite has no data yet.
     #[error("suite {suite} has no data here: import its file with `langya import suite {suite} FILE`")]
     NoData {
-        /// The suite.
+        /// Name of the suite.
         suite: String,
     },
-    /// The suite judges without references, so no model's answers can be taken for them.
+    /// The suite judges without references, so no model's answers can be used as such.
     #[error("suite {suite} judges without references: leave --references out")]
     NoReferences {
-        /// The suite.
+        /// Name of the suite.
         suite: String,
     },
-    /// The model whose answers should be the references has none.
+    /// The model chosen for references has no answers.
     #[error(
         "model {model} has no answers to suite {suite} that could be its references: run `langya bench answer {suite} --models {model}`"
     )]
     NoAnswers {
-        /// The suite.
+        /// Name of the suite.
         suite: String,
-        /// The model.
+        /// Id of the model.
         model: String,
     },
     /// The model has no answers.
     #[error("model {model} has no answers to suite {suite}: run `langya bench answer {suite} --models {model}`")]
     Unanswered {
-        /// The suite.
+        /// Name of the suite.
         suite: String,
-        /// The model.
+        /// Id of the model.
         model: String,
     },
-    /// Nothing was judged in this way or round.
+    /// No judgements exist for this variant and round.
     #[error(
         "suite {suite} was not judged with variant {variant:?} in round {sample}: choose a variant and round that its page lists"
     )]
     NotJudged {
-        /// The suite.
+        /// Name of the suite.
         suite: String,
-        /// How.
+        /// Variant of the options.
         variant: String,
-        /// Which round of answers.
+        /// Round of answers.
         sample: u32,
     },
-    /// The model that others should be compared with has no judgements.
+    /// The baseline model has no judgements.
     #[error(transparent)]
     NotCompared(#[from] NotCompared),
-    /// No run, or several, have an id that ends like this.
+    /// No run, or several, have an id with this suffix.
     #[error("no single run has an id that ends in {id:?}: `langya bench runs` lists them")]
     NoRun {
-        /// What was asked for.
+        /// Requested suffix.
         id: String,
     },
     /// Runs of different suites have no items in common.
     #[error("one run is of suite {one}, the other of {other}: name two runs of one suite")]
     OtherSuite {
-        /// The suite of the first.
+        /// Suite of the first run.
         one: String,
-        /// The suite of the second.
+        /// Suite of the second run.
         other: String,
     },
-    /// A file cannot be used; nothing of it was.
+    /// Invalid file; nothing of it was imported.
     #[error(transparent)]
     File(#[from] BenchFileError),
     /// The database failed.
@@ -90,13 +90,13 @@ pub enum BenchError {
     /// The shared computation failed or was not started.
     #[error(transparent)]
     Shared(#[from] FlightError<Self>),
-    /// The thread that computes died.
+    /// The computing thread panicked.
     #[error("the thread of the scores ended early")]
     Thread(#[from] tokio::task::JoinError),
 }
 
 impl BenchError {
-    /// Whether the database has an outage, which is in the log already.
+    /// Whether the database is unavailable, which is logged already.
     #[must_use]
     pub fn is_outage(&self) -> bool {
         match self {

@@ -9,7 +9,7 @@ use crate::domain::benchmark::item::{Item, ItemSampling};
 use crate::domain::benchmark::judgement::{Judgement, Status};
 use crate::domain::benchmark::suite_id::SuiteId;
 use crate::domain::benchmark::{Suite, SuiteData};
-use crate::domain::judging::reasoning::Thought;
+use crate::domain::judging::reasoning::SplitReply;
 use crate::domain::judging::verdict::Verdict;
 use crate::domain::sha256::sha256;
 use crate::domain::time::Timestamp;
@@ -27,9 +27,9 @@ pub struct ImportCounts {
     pub read: u64,
     /// Number of new records.
     pub new: u64,
-    /// Number of records that say something else than what is stored, which stays.
+    /// Number of records that differ from the stored ones, which stay.
     pub differing: u64,
-    /// Number of verdicts that are none, by what is wrong with them.
+    /// Number of invalid verdicts, by status.
     pub failed: BTreeMap<Status, u64>,
 }
 
@@ -42,15 +42,15 @@ pub struct ScoreImport {
     pub without_score: u64,
 }
 
-/// A suite's data file that was read.
+/// Parsed data file of a suite.
 pub struct ReadSuite {
-    /// What is kept of the file.
+    /// Database row of the file.
     pub row: BenchSuiteRow,
     /// Its items.
     pub data: SuiteData,
 }
 
-/// Reads a suite's data file. A custom suite comes with its declaration; another declaration makes another version.
+/// Reads a suite's data file. A custom suite has a declaration; another declaration makes another version.
 ///
 /// # Errors
 /// [`BenchFileError`] with the line and the field that is wrong.
@@ -87,8 +87,7 @@ pub async fn suite(store: &Store, read: &ReadSuite) -> Result<Imported, StoreErr
     store.import_suite(&read.row, &items.collect::<Vec<_>>()).await
 }
 
-/// Imports answers that were given elsewhere to the items of a suite: see [`bench_records::answers`]. An answer that is
-/// there already stays.
+/// Imports answers generated elsewhere to the items of a suite: see [`bench_records::answers`]. An existing answer stays.
 ///
 /// # Errors
 /// [`BenchError`] with the line and the field that is wrong.
@@ -102,7 +101,7 @@ pub async fn answers(bench: RunContext<'_>, path: &Path) -> Result<ImportCounts,
         ask_sha256: given.ask_sha256,
         source: name_of(path),
         params: "{}".to_owned(),
-        text: Thought::before_answer(&given.text).reply.to_owned(),
+        text: SplitReply::split_answer(&given.text).reply.to_owned(),
         attempts: 0,
         latency_ms: 0,
         input_tokens: None,
@@ -118,7 +117,7 @@ pub async fn answers(bench: RunContext<'_>, path: &Path) -> Result<ImportCounts,
     Ok(ImportCounts { read: rows.len() as u64, new, differing, failed: BTreeMap::new() })
 }
 
-/// Imports verdicts that judges gave elsewhere: see [`bench_records::verdicts`].
+/// Imports verdicts of judges made elsewhere: see [`bench_records::verdicts`].
 ///
 /// # Errors
 /// [`BenchError`] with the line and the field that is wrong.
@@ -169,19 +168,19 @@ pub async fn verdicts(bench: RunContext<'_>, path: &Path) -> Result<ImportCounts
     Ok(ImportCounts { read: rows.len() as u64, new, differing, failed })
 }
 
-/// Of which there is one answer in a round.
+/// Returns the unique key of an answer in a round.
 fn answer_key(row: &BenchAnswerRow) -> (&str, &str, u32, &str) {
     (&row.model, &row.item, row.turn, &row.ask_sha256)
 }
 
-/// Of which there is one verdict in a round.
+/// Returns the unique key of a verdict in a round.
 fn verdict_key(row: &BenchJudgementRow) -> ([&str; 6], u32, u8) {
     let Judgement { item_id, model, judge_model, judge_prompt_sha256, turn, game, .. } = &row.judgement;
     let names = [&row.variant, item_id, model, judge_model, &row.baseline, judge_prompt_sha256].map(String::as_str);
     (names, *turn, u8::from(*game))
 }
 
-/// Imports published scores that [`bench_records::scores`] read.
+/// Imports published scores parsed by [`bench_records::scores`].
 ///
 /// # Errors
 /// [`StoreError`].

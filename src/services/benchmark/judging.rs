@@ -1,8 +1,7 @@
-//! Asks judges about answers and stores each judgement with the raw reply. The same question goes to the same judge
-//! once.
+//! Queries judges about answers and stores each judgement with the raw reply. An identical prompt is sent to the same judge once.
 //!
-//! A reply that cannot be read is asked for again, twice at most. What fails for good is kept as such and never becomes a
-//! score; a request that never came through is asked again by the next run.
+//! An unparsable reply is requested again, at most twice. A permanent failure is stored as such and never becomes a score; a request that
+//! never succeeded is repeated by the next run.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -17,7 +16,7 @@ use super::attempts::{AttemptLog, RunRow, reading, reads};
 use super::loading::answers_of;
 use super::{OnProgress, RunContext, RunProgress};
 use crate::domain::battle::ModelId;
-use crate::domain::benchmark::evaluated_model::{EvaluatedModel, PendingJudgement, PlannedOver, judged};
+use crate::domain::benchmark::evaluated_model::{AnswerScope, EvaluatedModel, PendingJudgement, judged};
 use crate::domain::benchmark::item::{Item, ItemSampling};
 use crate::domain::benchmark::judgement::JudgeTokens;
 use crate::domain::benchmark::judgement::{Game, JudgeRequest, JudgeStep, Judgement, Status};
@@ -30,23 +29,23 @@ use crate::infra::llm::model_client::{AskError, ModelClient, RunLimits};
 use crate::infra::llm::query_judge::{Attempts, JudgeReply, ReplyFormat, effort, query_judge};
 use crate::infra::storage::{AttemptStatus, BenchFilter, BenchJudgementRow, IncludeText, StoreError};
 
-/// Answers that are read side by side where there is no judge, so that many are kept in one commit.
+/// Number of answers scored concurrently without a judge, so that many are stored in one commit.
 const READ_AT_ONCE: usize = 64;
 
-/// The models to judge, and how.
+/// Models to judge, and options.
 #[derive(Debug, Clone, Copy)]
 pub struct JudgingPlan<'c> {
-    /// The models that are evaluated.
+    /// Evaluated models.
     pub models: &'c [ModelId],
     /// The baseline, for suites that compare with one.
     pub baseline: Option<&'c ModelId>,
     /// Whether to repeat judgements that were unparsable, refused or out of range.
     pub retry_failed: bool,
-    /// Which judgings are due: those of the answers that are there, or also of those that are to come.
-    pub over: PlannedOver,
+    /// Scope of due judgements: of stored answers, or also of expected ones.
+    pub over: AnswerScope,
 }
 
-/// The requests for each judge.
+/// Plans the requests for each judge.
 ///
 /// # Errors
 /// [`StoreError`].
@@ -68,7 +67,7 @@ pub async fn plan(
     Ok(plans)
 }
 
-/// The requests for a judge. What it has said to an identical prompt before is not asked, and an identical prompt once.
+/// Plans the requests for a judge. Prompts that it has answered before are not repeated, and identical prompts are sent once.
 async fn planned(
     bench: RunContext<'_>,
     judge: &ModelClient,
@@ -86,8 +85,8 @@ async fn planned(
             }
             let JudgeStep::Ask(request) = &pending.judging.step else { continue };
             let sha256 = &pending.prompt_sha256;
-            // Stand-ins for answers that are to come are alike, and the answers will not be.
-            let is_again = plan.over == PlannedOver::KeptAnswers && !prompts.insert(sha256.clone());
+            // Placeholders of expected answers are identical, and the answers will not be.
+            let is_again = plan.over == AnswerScope::KeptAnswers && !prompts.insert(sha256.clone());
             if is_again || known(bench, plan, &judge.id, (item, request), sha256).await?.is_some() {
                 planned.reused += 1;
             } else {
@@ -99,7 +98,7 @@ async fn planned(
     Ok(planned)
 }
 
-/// What a judge said to the same prompt. It is read again: the way of reading may differ.
+/// Returns a judge's stored reply to the same prompt, parsed again: the parsing rules may differ.
 pub(super) async fn known(
     bench: RunContext<'_>,
     plan: JudgingPlan<'_>,
@@ -115,13 +114,18 @@ pub(super) async fn known(
     if judgement.status == Status::Refused && judge_reply.raw_text.is_empty() {
         judge_reply.status = Some(Status::Refused);
     } else {
-        judge_reply.read_as(|reply| bench.suite.parse(item, reply));
+        let parse = |reply: &str| bench.suite.parse(item, reply);
+        judge_reply.read_as(parse);
+        // It may have been cut at its limit, which is not stored.
+        if judgement.status == Status::ParseFailed {
+            judge_reply.reject_open_end(parse);
+        }
     }
     Ok(Some(judge_reply).filter(|judge_reply| judge_reply.status.is_none() || !plan.retry_failed))
 }
 
-/// Has every judge judge the answers that are there, until all is judged, the budget is used up, or the run is stopped. For
-/// a suite without judges, the answers are read.
+/// Runs every judge on the stored answers, until all is judged, the budget is used up, or the run is stopped. For a suite without judges,
+/// scores the answers directly.
 ///
 /// # Errors
 /// [`StoreError`]: a judgement could not be stored, so no further requests were sent.
@@ -168,7 +172,7 @@ pub async fn judge(
     Ok(outcomes)
 }
 
-/// Reads what there is of a model.
+/// Loads the answers and judgements of a model.
 pub(super) async fn evaluated_model<'c>(
     bench: RunContext<'_>,
     plan: JudgingPlan<'c>,
@@ -184,12 +188,12 @@ pub(super) async fn evaluated_model<'c>(
         None => None,
     };
     let answers = answers_of(bench.store, &set, model).await?;
-    Ok(EvaluatedModel { model, answers, baseline, judged, over: PlannedOver::KeptAnswers })
+    Ok(EvaluatedModel { model, answers, baseline, judged, over: AnswerScope::KeptAnswers })
 }
 
-/// A judgement that is to be had.
+/// Pending judgement with its model and item.
 type OpenJudgement<'o> = (&'o EvaluatedModel<'o>, &'o Item, PendingJudgement);
-/// All that are to be had, made one after the other.
+/// Lazy queue of pending judgements.
 type OpenJudgements<'o> = Mutex<Box<dyn Iterator<Item = OpenJudgement<'o>> + Send + 'o>>;
 
 /// One judge's part of a run.
@@ -206,7 +210,7 @@ struct JudgeRun<'r> {
 }
 
 impl JudgeRun<'_> {
-    /// Counts what is done and what there is.
+    /// Counts finished and total judgements; returns the total.
     fn count_open(&self) -> u64 {
         let mut outcome = self.outcome.lock();
         for evaluated_model in self.evaluated_models {
@@ -245,7 +249,7 @@ impl JudgeRun<'_> {
         self.outcome()
     }
 
-    /// Judges one answer after the other, until none is left.
+    /// Judges one answer after another, until none is left.
     async fn work(
         &self,
         open: &OpenJudgements<'_>,
@@ -254,7 +258,7 @@ impl JudgeRun<'_> {
         _worker: Option<Worker>,
     ) {
         loop {
-            // A statement of its own, so that the lock is free while the judge is asked.
+            // A separate statement, so that the lock is free while the judge is queried.
             let next = open.lock().next();
             let Some(next) = next else { return };
             self.judge_open(next, batch, step).await;
@@ -267,7 +271,7 @@ impl JudgeRun<'_> {
         batch: &JudgementSender,
         step: &(dyn Fn() + Sync),
     ) {
-        // Until its row is kept: who asks the same then finds it there.
+        // Held until the row is stored, so that an identical request finds it.
         let turn = self.turn_of(&open.prompt_sha256);
         let _turn = match self.judge {
             Some(judge) => judge.wait_for(turn.lock()).await,
@@ -298,11 +302,11 @@ impl JudgeRun<'_> {
     }
 
     fn count(&self, change: impl FnOnce(&mut RunOutcome)) {
-        // Plain numbers, valid after each statement.
+        // Plain counters, valid after each statement.
         change(&mut self.outcome.lock());
     }
 
-    /// One judgement to its end; none where the run ends first.
+    /// Makes one judgement; `None` if the run ends first.
     async fn judge_one(
         &self,
         evaluated_model: &EvaluatedModel<'_>,
@@ -334,7 +338,7 @@ impl JudgeRun<'_> {
         Some(row)
     }
 
-    /// The judge's reply to a prompt; an earlier reply to an identical prompt is reused. `None` if the run ends first.
+    /// Returns the judge's reply to a prompt; an earlier reply to an identical prompt is reused. `None` if the run ends first.
     async fn query_judge(
         &self,
         item: &Item,
@@ -350,13 +354,13 @@ impl JudgeRun<'_> {
                 return Some((self.new_id(), judge_reply));
             }
             Ok(None) => {}
-            // What cannot be read now cannot be kept either; the writer says why.
+            // A failed read means that the judgement cannot be stored either; the writer reports why.
             Err(error) => tracing::warn!(error = %error, "earlier judgements cannot be parsed"),
         }
         self.ask(judge, item, (request, prompt_sha256), batch).await
     }
 
-    /// The id of the judgement that is asked for again; empty where none is. What a batch said for that one is no reply to this.
+    /// Returns the id of the judgement that is repeated; empty if there is none. Its batch reply does not answer the new request.
     async fn retried(&self, judge: &ModelClient, request: &JudgeRequest, prompt_sha256: &str) -> String {
         if !self.plan.retry_failed {
             return String::new();
@@ -364,13 +368,12 @@ impl JudgeRun<'_> {
         let known = self.bench.store.known_judgement(judge.id.as_str(), prompt_sha256, &request.sampling);
         match reading(&self.reads, known).await {
             Ok(row) => row.map(|row| row.id).unwrap_or_default(),
-            // A reader that cannot read it now gets an error when the reply cannot be kept.
+            // If it cannot be read, storing the reply will fail and report the error.
             Err(_) => String::new(),
         }
     }
 
-    /// Asks, and counts what did not come through. The reply has the id of its judgement: that of its attempts, unless they
-    /// are still to be gone on with.
+    /// Queries the judge and counts failures. The reply has the id of its judgement: that of its attempts, unless they are to be continued.
     async fn ask(
         &self,
         judge: &ModelClient,
@@ -393,7 +396,7 @@ impl JudgeRun<'_> {
         if let Some(error) = &error {
             self.count(|outcome| error.count_in(outcome));
         }
-        // What a run spends is kept with the run, so nothing is kept of a request that it did not finish.
+        // Spending is stored with the run, so nothing is stored of a request that the run did not finish.
         let judge_reply = judge_reply.filter(|_| !matches!(error, Some(AskError::Ended { .. })))?;
         let is_open = judge_reply.status == Some(Status::TransportFailed);
         Some((if is_open { self.new_id() } else { attempts.result }, judge_reply))
@@ -406,11 +409,11 @@ impl JudgeRun<'_> {
 
 type JudgementSender = BatchSender<RunRow<BenchJudgementRow>>;
 
-/// What a reply is a judgement of.
+/// Subject of a judgement.
 pub(super) struct JudgementOf<'r> {
-    /// The model.
+    /// Id of the model.
     pub(super) model: &'r ModelId,
-    /// The judge; none where answers are read without one.
+    /// The judge; `None` for answers scored without one.
     pub(super) judge: Option<&'r ModelId>,
     /// The baseline, for suites that compare with one.
     pub(super) baseline: Option<&'r ModelId>,
@@ -418,14 +421,14 @@ pub(super) struct JudgementOf<'r> {
     pub(super) item: &'r Item,
     /// Its turn, from 1.
     pub(super) turn: u32,
-    /// Which order of the answers.
+    /// Order of the answers.
     pub(super) game: Game,
-    /// SHA-256 of the judge's prompt; empty where no judge is asked.
+    /// SHA-256 of the judge's prompt; empty without a judge.
     pub(super) prompt_sha256: String,
 }
 
 impl JudgementOf<'_> {
-    /// The judgement as it is kept.
+    /// Creates the database row of the judgement.
     pub(super) fn row(
         self,
         bench: RunContext<'_>,

@@ -10,13 +10,13 @@ use crate::domain::benchmark::cross_validation::ReferenceSuite;
 use crate::domain::benchmark::item::{Answer, Item};
 use crate::domain::benchmark::suite_id::SuiteId;
 use crate::domain::benchmark::{Suite, SuiteData, SuiteOptions, suite, suite_of};
-use crate::domain::judging::reasoning::Thought;
+use crate::domain::judging::reasoning::SplitReply;
 use crate::infra::clock::SystemClock;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{BenchAnswerRow, BenchFilter, BenchSet, BenchSuiteRow, Store, StoreError};
 
 /// A suite and its items.
-pub struct Loaded {
+pub struct LoadedSuite {
     /// The data file.
     pub row: BenchSuiteRow,
     /// The suite with its options.
@@ -25,31 +25,30 @@ pub struct Loaded {
     pub data: SuiteData,
 }
 
-impl Loaded {
-    /// What a run over it is made of.
+impl LoadedSuite {
+    /// Returns the context of a run over the suite.
     #[must_use]
     pub fn bench<'b>(&'b self, store: &'b Store, rng: &'b SharedRng, sample: u32) -> RunContext<'b> {
         RunContext { store, clock: &SystemClock, rng, suite: self.suite.as_ref(), data: &self.data, sample }
     }
 }
 
-/// The latest data file of a suite, or the one whose SHA-256 begins like this.
+/// Loads the latest data file of a suite, or the one whose SHA-256 has this prefix.
 ///
 /// # Errors
-/// [`BenchError`] where there is no such suite, no such file, the options do not fit, or who should give the references has
-/// no answers.
+/// [`BenchError`] for an unknown suite or file, unsupported options, or a reference model without answers.
 pub async fn load(
     store: &Store,
     name: &str,
     version: Option<&str>,
     options: &SuiteOptions,
-) -> Result<Loaded, BenchError> {
+) -> Result<LoadedSuite, BenchError> {
     let mut files = store.bench_suites().await?;
     files.retain(|row| row.suite.as_str() == name);
     let wanted = version.unwrap_or_default();
     let row = match files.iter().position(|row| row.version.starts_with(wanted)) {
         Some(at) => files.swap_remove(at),
-        // A name that is no suite's says so first.
+        // An unknown suite is reported first.
         None if files.is_empty() => {
             suite(name, options)?;
             return Err(BenchError::NoData { suite: name.to_owned() });
@@ -64,10 +63,10 @@ pub async fn load(
         Some(model) => beside(store, suite, &data, model).await?,
         None => suite,
     };
-    Ok(Loaded { suite, data, row })
+    Ok(LoadedSuite { suite, data, row })
 }
 
-/// Characters of a data file's SHA-256 that distinguish it from others.
+/// Length of a short SHA-256, in hexadecimal digits.
 const SHORT_SHA256: usize = 12;
 
 fn no_such_data(suite: &str, wanted: &str, files: &[BenchSuiteRow]) -> BenchError {
@@ -75,7 +74,7 @@ fn no_such_data(suite: &str, wanted: &str, files: &[BenchSuiteRow]) -> BenchErro
     BenchError::NoSuchData { suite: suite.to_owned(), wanted: wanted.to_owned(), known: known.join(", ") }
 }
 
-/// The suite beside the first answers of a model as its references.
+/// Uses a model's first-round answers as the suite's references.
 async fn beside(
     store: &Store,
     suite: Box<dyn Suite>,
@@ -97,7 +96,7 @@ async fn beside(
     Ok(Box::new(ReferenceSuite::new(suite, answers)))
 }
 
-/// An item as it is kept.
+/// Parses a stored item.
 pub(super) fn item_of(id: &str, body: &str) -> Result<Item, StoreError> {
     serde_json::from_str(body).map_err(|_| StoreError::Inconsistent {
         table: "bench_items",
@@ -107,14 +106,14 @@ pub(super) fn item_of(id: &str, body: &str) -> Result<Item, StoreError> {
     })
 }
 
-/// A model's answers to the items of one data file.
+/// Reads a model's answers to the items of one data file.
 ///
 /// # Errors
 /// [`StoreError`].
 pub async fn answers_of(store: &Store, set: &BenchSet, model: &ModelId) -> Result<AnswerIndex, StoreError> {
     let rows = store.bench_answers(set, BenchFilter::of_model(model)).await?;
     let answer = |row: BenchAnswerRow| {
-        let text = Thought::before_answer(&row.text).reply.to_owned();
+        let text = SplitReply::split_answer(&row.text).reply.to_owned();
         (row.item, row.ask_sha256, Answer { turn: row.turn, text })
     };
     let refused = store.refused_requests(model).await?;

@@ -1,4 +1,4 @@
-//! A run under its lock, which ends where the lock is lost.
+//! Run that holds a lock and stops if the lock is lost.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,18 +8,18 @@ use tokio::sync::Mutex;
 use crate::infra::llm::model_client::RunLimits;
 use crate::infra::storage::{JobLock, Store, StoreError};
 
-/// How often a lock that another machine grants is looked after.
+/// Interval of checks that a lock of a remote database is still held.
 const LOCK_CHECK: Duration = Duration::from_secs(5);
 
-/// A run that has begun.
+/// Run that holds its lock.
 pub struct LockedRun {
     lock: Mutex<Option<JobLock>>,
-    /// What it may spend, and whether it is to end.
+    /// Budget and stop signal of the run.
     pub limits: Arc<RunLimits>,
 }
 
 impl LockedRun {
-    /// Takes a lock; `None` where another run has it.
+    /// Acquires a lock; `None` if another run holds it.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -28,7 +28,7 @@ impl LockedRun {
         Ok(lock.map(|lock| Self { lock: Mutex::new(Some(lock)), limits }))
     }
 
-    /// Does the work, and stops it where the lock is lost: another process may have it then.
+    /// Runs the work, and stops it if the lock is lost: another process may hold it then.
     pub async fn until_lock_is_lost<T>(&self, work: impl Future<Output = T>) -> T {
         let watch = async {
             loop {
@@ -50,7 +50,7 @@ impl LockedRun {
         }
     }
 
-    /// Gives the lock back.
+    /// Releases the lock.
     pub async fn release(self) -> Arc<RunLimits> {
         if let Some(lock) = self.lock.into_inner() {
             lock.release().await;

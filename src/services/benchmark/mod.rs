@@ -1,10 +1,11 @@
-//! Benchmarks: imports items, asks models and judges, and reads scores.
+//! Benchmarks: imports items, queries models and judges, and computes scores.
 //!
-//! The rules are in [`crate::domain::benchmark`]; here they meet models and the database. [`answering`] and [`judging`] store
-//! every reply at once and repeat no request that is stored, so a stopped or killed run can continue; what settles nothing is stored by [`attempts`]. [`budget`](crate::domain::judging::budget) limits requests
-//! and cost, [`imports`] reads files that were made elsewhere, [`scores`] reads results and [`suite_results`] caches them.
-//! [`batches`] sends requests together where a provider takes them for less. A run over a suite is a [`suite_run`], several as one are a [`planned_run`], and [`plans`] are such runs of the server itself.
-//! [`construction`] and [`draft_review`](crate::formats::draft_review) turn open questions into multiple-choice items, from file to file.
+//! [`crate::domain::benchmark`] has the rules; this module connects them to models and the database. [`answering`] and [`judging`] store
+//! every reply at once and repeat no stored request, so a stopped or killed run can continue; [`attempts`] stores unusable replies.
+//! [`budget`](crate::domain::judging::budget) limits requests and cost, [`imports`] reads files made elsewhere, [`scores`] reads results
+//! and [`suite_results`] caches them. [`batches`] sends requests together where a provider charges less for it. A [`suite_run`] covers one
+//! suite, a [`planned_run`] several, and [`plans`] are planned runs of the server itself. [`construction`] and
+//! [`draft_review`](crate::formats::draft_review) turn open questions into multiple-choice items, from file to file.
 
 pub mod answering;
 pub mod attempts;
@@ -35,32 +36,32 @@ use crate::infra::clock::Clock;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{BenchSet, Store};
 
-/// What a run is made over.
+/// Context of a run over a suite.
 #[derive(Clone, Copy)]
 pub struct RunContext<'b> {
     /// The database.
     pub store: &'b Store,
     /// Clock of the stored rows.
     pub clock: &'b dyn Clock,
-    /// Randomness, for ids.
+    /// Random number generator, for ids.
     pub rng: &'b SharedRng,
     /// The suite with its options.
     pub suite: &'b dyn Suite,
     /// Its items.
     pub data: &'b SuiteData,
-    /// Which round of answers, from 1.
+    /// Round of answers, from 1.
     pub sample: u32,
 }
 
 impl RunContext<'_> {
-    /// The round of answers that it is about.
+    /// Returns the suite, data file and round of answers.
     #[must_use]
     pub fn set(&self) -> BenchSet {
         BenchSet { suite: SuiteId::new(self.suite.name()), version: self.data.sha256.clone(), sample: self.sample }
     }
 }
 
-/// RunProgress of a run.
+/// Progress of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunProgress {
     /// Results so far, including those of earlier runs.

@@ -1,11 +1,11 @@
-//! The models of the settings as runs ask them, with their limits and prices.
+//! Clients of the configured models for benchmark runs, with their limits and prices.
 
 use std::sync::Arc;
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use super::loading::Loaded;
+use super::loading::LoadedSuite;
 use super::run_error::RunError;
 use crate::domain::battle::ModelId;
 use crate::domain::benchmark::run_manifest::RunManifest;
@@ -16,7 +16,7 @@ use crate::infra::llm::model_client::ModelClient;
 use crate::infra::llm::roster::{Roster, entries};
 use crate::infra::rng::SharedRng;
 
-/// The models of the settings.
+/// Creates clients of the configured models.
 pub struct ModelClients {
     settings: Arc<Settings>,
     roster: Arc<Roster>,
@@ -25,33 +25,33 @@ pub struct ModelClients {
 }
 
 impl ModelClients {
-    /// The models of a roster, which these settings describe.
+    /// Creates the factory for a roster built from these settings.
     #[must_use]
     pub fn new(settings: Arc<Settings>, roster: Arc<Roster>, rng: Arc<SharedRng>) -> Self {
         Self { settings, roster, rng }
     }
 
-    /// Ids of all models.
+    /// Returns the ids of all models.
     #[must_use]
     pub fn all(&self) -> Vec<ModelId> {
         self.roster.all().iter().map(|model| model.card.id.clone()).collect()
     }
 
-    /// How runs ask.
+    /// Returns the benchmark settings.
     #[must_use]
     pub fn bench_settings(&self) -> BenchSettings {
         self.settings.bench.clone()
     }
 
-    /// Models with their limits and prices.
+    /// Returns clients of models, with their limits and prices.
     ///
     /// # Errors
-    /// [`RunError`] for one that the settings do not have, or that has no prices where money is limited.
+    /// [`RunError`] for a model that is not configured, or that has no prices where cost is limited.
     pub fn asked(&self, ids: &[ModelId], budget: Budget) -> Result<Vec<ModelClient>, RunError> {
         ids.iter().map(|id| self.one(id, budget)).collect()
     }
 
-    /// A model with its limits and prices. A run counts its own tries, and goes on asking where an arena would let a model rest.
+    /// Returns the client of one model, with its limits and prices. A run counts its own attempts, and ignores the arena's circuit breaker.
     ///
     /// # Errors
     /// As [`Self::asked`].
@@ -66,10 +66,10 @@ impl ModelClients {
         Ok(asked)
     }
 
-    /// What a run over a suite is made of, by these models and judges.
+    /// Creates the manifest of a run over a suite, with these models and judges.
     pub fn manifest<'i>(
         &self,
-        Loaded { suite, data, .. }: &Loaded,
+        LoadedSuite { suite, data, .. }: &LoadedSuite,
         ids: impl Iterator<Item = &'i String>,
         canaries: bool,
     ) -> RunManifest {
@@ -83,7 +83,7 @@ impl ModelClients {
         }
     }
 
-    /// For each model that was given up: why, and what to change.
+    /// Returns, for each model that was given up, the reason and the remedy.
     pub fn given_up<'m>(&self, models: impl IntoIterator<Item = &'m ModelClient>) -> Vec<String> {
         let entries = entries(&self.settings);
         let words = |model: &ModelClient| {
@@ -96,7 +96,7 @@ impl ModelClients {
         models.into_iter().filter_map(words).collect()
     }
 
-    /// The error for a model that the settings do not have.
+    /// Returns the error for a model that is not configured.
     #[must_use]
     pub fn unknown(&self, id: &ModelId) -> RunError {
         RunError::UnknownModel { model: id.clone(), known: self.all() }

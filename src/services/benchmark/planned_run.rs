@@ -1,4 +1,4 @@
-//! Several suites and rounds as one run, which a later one goes on with: all is checked and planned before anything is asked.
+//! Run over several suites and rounds, which a later run can continue: all steps are checked and planned before the first request.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,13 +16,13 @@ use crate::domain::judging::budget::{Budget, Spent};
 use crate::infra::llm::model_client::RunLimits;
 use crate::infra::storage::{PlanStep, Store};
 
-/// How often a suite is looked at that another run has.
-const LOOK_AGAIN: Duration = Duration::from_secs(2);
+/// Polling interval of the lock on a suite that another run holds.
+const RETRY_INTERVAL: Duration = Duration::from_secs(2);
 
-/// A plan over every suite that has data.
+/// Creates a plan over every suite that has data.
 ///
 /// # Errors
-/// [`RunError::NoSuites`] where none has.
+/// [`RunError::NoSuites`] if none has data.
 pub async fn all_suites(store: &Store) -> Result<RunPlan, RunError> {
     let mut suites: Vec<String> = store.bench_suites().await?.iter().map(|row| row.suite.to_string()).collect();
     suites.sort();
@@ -33,26 +33,26 @@ pub async fn all_suites(store: &Store) -> Result<RunPlan, RunError> {
     Ok(RunPlan { suites: suites.into_iter().map(PlannedSuite::named).collect(), ..RunPlan::default() })
 }
 
-/// How all runs of a plan ask.
+/// Options of all runs of a plan.
 #[derive(Debug, Clone, Default)]
 pub struct PlanOptions {
-    /// Only the items that are the same in every run.
+    /// Whether to use only the canary items, which are the same in every run.
     pub canaries: bool,
-    /// Whether to ask again what was refused or could not be read.
+    /// Whether to repeat requests whose replies were refusals or unparsable.
     pub retry_failed: bool,
-    /// What may be spent over all.
+    /// Budget of the whole plan.
     pub budget: Budget,
-    /// The plan's id, where it is kept.
+    /// The plan's id, if it is stored.
     pub id: Option<String>,
 }
 
-/// A plan whose runs have everything that they need.
-pub struct OpenPlan<'s> {
-    runs: Vec<OpenRun<'s>>,
+/// Checked plan, ready to run.
+pub struct CheckedPlan<'s> {
+    runs: Vec<CheckedRun<'s>>,
 }
 
-/// A run of a plan, and what it was to ask at the start.
-pub struct OpenRun<'s> {
+/// Run of a plan, with its requests as planned at the start.
+pub struct CheckedRun<'s> {
     /// The run.
     pub run: SuiteRun<'s>,
     /// Requests to models.
@@ -64,64 +64,64 @@ pub struct OpenRun<'s> {
 /// Progress events of a plan.
 #[derive(Clone, Copy)]
 pub struct PlanWatch<'w> {
-    /// The progress of the run under way.
+    /// Progress callback of the current run.
     pub show: OnRunProgress<'w>,
-    /// A run, by its position in the plan, and how much is spent after it.
+    /// Called after a run with its position in the plan and the total spending.
     pub ended: &'w (dyn Fn(usize, &SuiteRun<'_>, Spent) + Sync),
-    /// A suite is taken by another run, and is waited for; without this it is an error.
+    /// Called while waiting for a suite that another run holds; if `None`, a held suite is an error.
     pub waits: Option<&'w (dyn Fn(&RunError) + Sync)>,
 }
 
-/// What came of a plan.
+/// Result of a plan.
 #[derive(Default)]
-pub struct AskedPlan {
-    /// The steps of each run that began, in their order.
+pub struct PlanResult {
+    /// Step outcomes of each run that began, in order.
     pub runs: Vec<Vec<StepOutcome>>,
-    /// Results that are left, those of runs that did not begin included.
+    /// Number of missing results, including those of runs that did not begin.
     pub left: u64,
 }
 
-impl AskedPlan {
-    /// A number over all outcomes.
+impl PlanResult {
+    /// Sums a number over all outcomes.
     #[must_use]
     pub fn sum(&self, number: fn(&RunOutcome) -> u64) -> u64 {
         self.runs.iter().flatten().flat_map(|(_, outcomes)| outcomes).map(number).sum()
     }
 }
 
-impl<'s> OpenPlan<'s> {
+impl<'s> CheckedPlan<'s> {
     /// Checks and plans every run.
     ///
     /// # Errors
-    /// [`RunError`] for the first run that cannot be made.
+    /// [`RunError`] of the first invalid run.
     pub async fn open(session: &'s RunSession, plan: &RunPlan, options: &PlanOptions) -> Result<Self, RunError> {
         let mut runs = Vec::new();
         for (step, run) in (0..).zip(plan.runs()) {
             let id = options.id.clone();
             let step = id.map(|plan| PlanStep { plan, step });
-            runs.push(OpenRun::new(session, plan, options, (run, step)).await?);
+            runs.push(CheckedRun::new(session, plan, options, (run, step)).await?);
         }
         Ok(Self { runs })
     }
 
-    /// The runs, in their order.
+    /// Returns the runs in order.
     #[must_use]
-    pub fn runs(&self) -> &[OpenRun<'s>] {
+    pub fn runs(&self) -> &[CheckedRun<'s>] {
         &self.runs
     }
 
-    /// What each run would ask.
+    /// Returns the planned requests of each run.
     #[must_use]
     pub fn steps(&self) -> Vec<PlannedStep> {
-        self.runs.iter().map(OpenRun::planned).collect()
+        self.runs.iter().map(CheckedRun::planned).collect()
     }
 
-    /// Asks suite after suite, until all is there or a limit is reached.
+    /// Runs suite after suite, until all results are stored or a limit is reached.
     ///
     /// # Errors
-    /// [`RunError`] of the database, or of a suite that is taken.
-    pub async fn ask(&self, limits: &Arc<RunLimits>, watch: PlanWatch<'_>) -> Result<AskedPlan, RunError> {
-        let mut asked = AskedPlan::default();
+    /// [`RunError`] of the database, or of a suite that another run holds.
+    pub async fn ask(&self, limits: &Arc<RunLimits>, watch: PlanWatch<'_>) -> Result<PlanResult, RunError> {
+        let mut asked = PlanResult::default();
         for (at, open) in self.runs.iter().enumerate() {
             let Some(held) = begin(&open.run, limits, watch).await? else { break };
             let steps = open.run.ask(&held, watch.show).await;
@@ -129,13 +129,13 @@ impl<'s> OpenPlan<'s> {
             asked.runs.push(steps?);
             (watch.ended)(at, &open.run, limits.budget.spent());
         }
-        let waiting = self.runs.iter().skip(asked.runs.len()).flat_map(OpenRun::plans);
+        let waiting = self.runs.iter().skip(asked.runs.len()).flat_map(CheckedRun::plans);
         asked.left = asked.sum(RunOutcome::left) + waiting.map(|plan| plan.open + plan.reused).sum::<u64>();
         Ok(asked)
     }
 }
 
-/// Takes the lock of a run; `None` where nothing more is to begin.
+/// Acquires the lock of a run; `None` if a limit is reached or the plan is stopped.
 async fn begin(
     run: &SuiteRun<'_>,
     limits: &Arc<RunLimits>,
@@ -148,13 +148,13 @@ async fn begin(
         };
         let Some(waits) = watch.waits else { return Err(taken) };
         waits(&taken);
-        // Either way the limits say whether to go on.
-        let _ = timeout(LOOK_AGAIN, limits.stop.cancelled()).await;
+        // Either way the limits decide whether to continue.
+        let _ = timeout(RETRY_INTERVAL, limits.stop.cancelled()).await;
     }
     Ok(None)
 }
 
-impl<'s> OpenRun<'s> {
+impl<'s> CheckedRun<'s> {
     async fn new(
         session: &'s RunSession,
         plan: &RunPlan,
@@ -186,7 +186,7 @@ impl<'s> OpenRun<'s> {
         Ok(Self { run, answers, judgements })
     }
 
-    /// All its requests.
+    /// Iterates over all requests of the run.
     pub fn plans(&self) -> impl Iterator<Item = &RequestPlan> {
         self.answers.iter().chain(&self.judgements)
     }

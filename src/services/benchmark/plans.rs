@@ -1,5 +1,5 @@
-//! Plans of benchmarks that the server runs: an operator starts one, the instance that leads runs it, and whichever leads next goes on
-//! with it. A plan is a row; what has been had of it are answers, judgements and attempts, so nothing is asked again.
+//! Benchmark plans run by the server: an operator starts one, and the leading instance runs it or continues it after a change of leader. A
+//! plan is a row; its results are stored as answers, judgements and attempts, so no request is repeated.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::batches::{BatchOptions, OnBatch};
 use super::model_clients::ModelClients;
-use super::planned_run::{AskedPlan, OpenPlan, PlanOptions, PlanWatch};
+use super::planned_run::{CheckedPlan, PlanOptions, PlanResult, PlanWatch};
 use super::run_error::RunError;
 use super::suite_run::RunSession;
 use crate::admin::actor::{Actor, audit_json};
@@ -27,33 +27,33 @@ use crate::infra::clock::Clock;
 use crate::infra::config::CurrentSettings;
 use crate::infra::llm::model_client::RunLimits;
 use crate::infra::rng::SharedRng;
-use crate::infra::storage::{BenchPlanRow, NewBenchPlan, PlanBeat, Store, StoreError};
+use crate::infra::storage::{BenchPlanRow, NewBenchPlan, PlanHeartbeat, Store, StoreError};
 
-/// How often the row of a plan is written, and a wish to stop it is read.
+/// Interval of updates to a plan's row, and of checks for a stop request.
 const BEAT_EVERY: Duration = Duration::from_secs(1);
-/// Characters that are kept of why a plan ended.
+/// Maximum length of a plan's final note in characters.
 const LONGEST_NOTE: usize = 1_000;
 
-/// Why a plan is not started.
+/// Error of starting a plan.
 #[derive(Debug, thiserror::Error)]
 pub enum StartPlanError {
-    /// Another one runs.
+    /// Another plan is running.
     #[error("a plan of benchmarks runs already: wait until it ends, or stop it")]
     AlreadyRunning,
-    /// It cannot be run.
+    /// The plan is invalid.
     #[error(transparent)]
     Run(#[from] RunError),
 }
 
-/// The plans of an arena.
+/// Benchmark plans of an arena.
 pub struct BenchPlans {
     /// The database.
     pub store: Store,
-    /// The models.
+    /// Models of the arena.
     pub models: Arc<Models>,
-    /// The settings.
+    /// Current settings.
     pub settings: CurrentSettings,
-    /// Randomness.
+    /// Random number generator.
     pub rng: Arc<SharedRng>,
     /// Clock of the rows.
     pub clock: Arc<dyn Clock>,
@@ -66,17 +66,17 @@ impl BenchPlans {
         RunSession { store: self.store.clone(), clients, batches }
     }
 
-    /// What a plan would ask, by its runs.
+    /// Returns the planned requests of each run, without sending any.
     ///
     /// # Errors
-    /// [`RunError`] where it cannot be run.
+    /// [`RunError`] if the plan is invalid.
     pub async fn dry_run(&self, plan: &RunPlan) -> Result<Vec<PlannedStep>, RunError> {
         let session = self.session(plan);
         let options = PlanOptions { budget: plan.budget_after(Spent::default()), ..PlanOptions::default() };
-        Ok(OpenPlan::open(&session, plan, &options).await?.steps())
+        Ok(CheckedPlan::open(&session, plan, &options).await?.steps())
     }
 
-    /// Starts a plan: the instance that leads takes it up.
+    /// Stores a plan, for the leading instance to run.
     ///
     /// # Errors
     /// [`StartPlanError`].
@@ -90,11 +90,11 @@ impl BenchPlans {
         if is_stored { Ok(()) } else { Err(StartPlanError::AlreadyRunning) }
     }
 
-    /// Runs a plan until it ends, or until `stop` fires: then it stays for the instance that leads next. What is under way when
-    /// `stop` fires is finished.
+    /// Runs a plan until it ends, or until `stop` fires: then the next leading instance continues it. Requests in flight when `stop` fires
+    /// are completed.
     ///
     /// # Errors
-    /// [`RunError`] of the database, while which the plan stays for later.
+    /// [`RunError`] of the database; the plan can be continued later.
     pub async fn run(&self, row: &BenchPlanRow, stop: CancellationToken) -> Result<(), RunError> {
         let before = spent(&self.store.bench_runs_of_plan(&row.id).await?);
         let budget = row.plan.budget_after(before);
@@ -115,15 +115,15 @@ impl BenchPlans {
         Ok(self.store.end_bench_plan(&row.id, end.state, &note, self.clock.now()).await?)
     }
 
-    /// Writes that the plan is run, and stops it where somebody wants that.
+    /// Writes the heartbeat of the plan, and stops it on request.
     async fn beat<T>(&self, row: &BenchPlanRow, limits: &RunLimits, waits_for: &Mutex<String>) -> T {
         let mut ticker = interval(BEAT_EVERY);
         ticker.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             ticker.tick().await;
             let note = waits_for.lock().clone();
-            match self.store.beat_bench_plan(&row.id, &note, self.clock.now()).await {
-                Ok(PlanBeat::StopAsked | PlanBeat::Ended) => {
+            match self.store.heartbeat_bench_plan(&row.id, &note, self.clock.now()).await {
+                Ok(PlanHeartbeat::StopAsked | PlanHeartbeat::Ended) => {
                     if !limits.stop.is_cancelled() {
                         tracing::info!(
                             plan = row.id,
@@ -132,13 +132,13 @@ impl BenchPlans {
                     }
                     limits.stop.cancel();
                 }
-                // Without the row the runs go on, and the next beat makes up for this one.
-                Ok(PlanBeat::GoesOn) | Err(_) => {}
+                // A failed write does not stop the runs; the next heartbeat includes its state.
+                Ok(PlanHeartbeat::GoesOn) | Err(_) => {}
             }
         }
     }
 
-    /// Asks everybody; `None` where the plan is to go on elsewhere.
+    /// Runs all requests; `None` if another instance is to continue the plan.
     async fn ask(
         &self,
         row: &BenchPlanRow,
@@ -151,7 +151,7 @@ impl BenchPlans {
         let mut session = self.session(&row.plan);
         session.batches.on_batch = on_batch(Arc::clone(waits_for));
         let options = PlanOptions { budget, id: Some(row.id.clone()), ..PlanOptions::default() };
-        let open = OpenPlan::open(&session, &row.plan, &options).await?;
+        let open = CheckedPlan::open(&session, &row.plan, &options).await?;
         let watch = PlanWatch {
             show: &|_, _, _| waits_for.lock().clear(),
             ended: &|_, _, _| {},
@@ -166,7 +166,7 @@ impl BenchPlans {
         &self,
         row: &BenchPlanRow,
         limits: &RunLimits,
-        (asked, given_up): (&AskedPlan, &[String]),
+        (asked, given_up): (&PlanResult, &[String]),
     ) -> Result<Option<PlanEnd>, RunError> {
         let (left, reached) = (asked.left, limits.budget.reached());
         if left == 0 {
@@ -183,7 +183,7 @@ impl BenchPlans {
     }
 }
 
-/// How far the latest plan has come; `None` where there was never one.
+/// Returns the progress of the latest plan; `None` if there never was one.
 ///
 /// # Errors
 /// [`StoreError`].
@@ -193,7 +193,7 @@ pub async fn latest_plan(store: &Store, now: Timestamp) -> Result<Option<PlanPro
     Ok(Some(PlanProgress::new(row, &runs, now)))
 }
 
-/// Asks the plan that runs to end; the instance that runs it does so. Returns whether there is one that was not asked yet.
+/// Requests that the running plan stop, which its instance then does. Returns whether there is a plan without an earlier stop request.
 ///
 /// # Errors
 /// [`StoreError`].
@@ -211,11 +211,11 @@ fn subject(id: &str) -> String {
     format!("plan {id}")
 }
 
-/// Logs the events of batches, and makes the latest what the plan waits for.
+/// Returns a callback that logs batch events and stores the latest as what the plan waits for.
 fn on_batch(waits_for: Arc<Mutex<String>>) -> OnBatch {
     Arc::new(move |event| {
         tracing::info!("{event}");
-        // A provider's words may hold what no database takes.
+        // A provider's message may contain characters that databases reject.
         let text = event.to_string();
         *waits_for.lock() = text.chars().filter(|letter| !letter.is_control()).take(LONGEST_NOTE).collect();
     })

@@ -1,31 +1,31 @@
-//! Gives first questions their digests, a few at a time: new ones, and those of an arena that is older than digests.
+//! Computes missing digests of first prompts in batches: of new ones, and of those in arenas older than digests.
 
 use crate::domain::integrity::question_digest::question_digest;
 use crate::infra::storage::{FirstQuestion, Store, StoreError};
 
-/// Questions of one commit at most.
+/// Maximum number of prompts per commit.
 const AT_ONCE: u32 = 200;
 
-/// Whether there may be more to do.
+/// Result of one batch of digests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Filled {
-    /// Every question had its digest.
+pub enum DigestProgress {
+    /// No prompt lacked its digest.
     All,
-    /// Some got theirs, and there may be more.
+    /// Some digests were stored, and more may be missing.
     Some,
 }
 
-/// Gives a few questions their digests.
+/// Stores one batch of missing digests.
 ///
 /// # Errors
 /// [`StoreError`].
-pub async fn fill_question_digests(store: &Store) -> Result<Filled, StoreError> {
+pub async fn fill_question_digests(store: &Store) -> Result<DigestProgress, StoreError> {
     let questions = store.questions_without_digest(AT_ONCE).await?;
     if questions.is_empty() {
-        return Ok(Filled::All);
+        return Ok(DigestProgress::All);
     }
     let digest = |question: FirstQuestion| (question_digest(&question.prompt), question);
     let digests: Vec<_> = questions.into_iter().map(digest).map(|(digest, question)| (question, digest)).collect();
     store.set_question_digests(&digests).await?;
-    Ok(Filled::Some)
+    Ok(DigestProgress::Some)
 }

@@ -1,7 +1,7 @@
-//! Reads earlier replies of judges in another way, without asking anybody.
+//! Parses stored replies of judges by other rules, without new requests.
 //!
-//! A `compat` switch that changes how replies are read leaves the prompts as they are, so the replies to them are there. A run
-//! with the same switches would keep the same judgements.
+//! A `compat` switch that changes parsing leaves the prompts unchanged, so their replies are stored already. A run with the same switches
+//! would store the same judgements.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use super::RunContext;
 use super::judging::{JudgementOf, JudgingPlan, evaluated_model, known};
 use crate::domain::battle::ModelId;
 use crate::domain::benchmark::SuiteOptions;
-use crate::domain::benchmark::evaluated_model::{PendingJudgement, PlannedOver};
+use crate::domain::benchmark::evaluated_model::{AnswerScope, PendingJudgement};
 use crate::domain::benchmark::item::{Item, ItemSampling};
 use crate::domain::benchmark::judgement::JudgeStep;
 use crate::domain::benchmark::panel_scores::JudgementFilter;
@@ -17,7 +17,7 @@ use crate::domain::benchmark::run_selector::RunSelector;
 use crate::infra::llm::query_judge::JudgeReply;
 use crate::infra::storage::{BenchFilter, BenchJudgementRow, IncludeText, JudgedGroup, StoreError};
 
-/// Who was judged by whom, and beside whom.
+/// Model, judge and baseline of judgements.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Judging {
     judge: String,
@@ -25,8 +25,8 @@ struct Judging {
     model: String,
 }
 
-/// The judgements that a run would make of earlier replies to the same prompts, of every model by every judge that has judged it
-/// in any way. What is kept already is not among them.
+/// Computes the judgements that a run would make from stored replies to the same prompts, of every model by every judge with judgements of
+/// it in any variant. Stored judgements are not included.
 ///
 /// # Errors
 /// [`StoreError`].
@@ -47,8 +47,8 @@ pub async fn reparse(bench: RunContext<'_>, filter: &JudgementFilter) -> Result<
     Ok(rows)
 }
 
-/// How many verdicts were imported with the same options but for the `compat` switches, of models and judges of which none was imported
-/// with these. A file of verdicts is read when it is imported, and their prompts are not known, so they are not read again here.
+/// Counts verdicts imported with options that differ only in `compat` switches, of models and judges without imported verdicts for these
+/// options. Imported verdicts are parsed at import, and their prompts are unknown, so they cannot be parsed again here.
 ///
 /// # Errors
 /// [`StoreError`].
@@ -67,7 +67,7 @@ pub async fn imported_otherwise(bench: RunContext<'_>, filter: &JudgementFilter)
     Ok(elsewhere.iter().filter(is_same).count())
 }
 
-/// The options of a variant but for its `compat` switches.
+/// Parses the options of a variant without its `compat` switches.
 fn without_switches(variant: &str) -> SuiteOptions {
     let selector = RunSelector { variant: variant.to_owned(), ..RunSelector::default() };
     SuiteOptions { compat: BTreeSet::new(), ..selector.options() }
@@ -77,7 +77,7 @@ impl Judging {
     async fn reparse(&self, bench: RunContext<'_>) -> Result<Vec<BenchJudgementRow>, StoreError> {
         let name = |name: &str| Some(name).filter(|name| !name.is_empty()).map(ModelId::new);
         let (model, judge, baseline) = (ModelId::new(&self.model), name(&self.judge), name(&self.baseline));
-        let (models, over) = (std::slice::from_ref(&model), PlannedOver::KeptAnswers);
+        let (models, over) = (std::slice::from_ref(&model), AnswerScope::KeptAnswers);
         let plan = JudgingPlan { models, baseline: baseline.as_ref(), retry_failed: false, over };
         let evaluated_model = evaluated_model(bench, plan, &model).await?;
         let mut rows = Vec::new();
@@ -93,7 +93,7 @@ impl Judging {
                 rows.push(of.row(bench, bench.rng.id(bench.clock), judge_reply, sampling));
             }
         }
-        // Answers that are empty are no judgements of a judge who said nothing.
+        // Judgements of empty answers are no replies of a judge.
         let is_reply = |row: &BenchJudgementRow| judge.is_none() || !row.judgement.judge_prompt_sha256.is_empty();
         Ok(if rows.iter().any(is_reply) { rows } else { Vec::new() })
     }
@@ -106,7 +106,7 @@ fn sampling(step: &JudgeStep) -> ItemSampling {
     }
 }
 
-/// What is known without asking; none where it would have to be asked.
+/// Returns the stored reply; `None` if a request would be needed.
 async fn reply(
     bench: RunContext<'_>,
     plan: JudgingPlan<'_>,

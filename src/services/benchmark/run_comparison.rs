@@ -1,4 +1,4 @@
-//! Reads what two runs have, and compares them.
+//! Compares the results of two runs.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,19 +12,19 @@ use crate::infra::single_flight::{SingleFlight, Throttle};
 use crate::infra::storage::{BenchFilter, BenchRunRow, BenchSet, Store};
 use crate::infra::tasks::Tasks;
 
-/// Runs among which one is looked for.
+/// Number of latest runs searched for an id.
 const KNOWN: u32 = 1_000;
-/// Comparisons that are kept.
+/// Number of cached comparisons.
 const KEPT: usize = 8;
-/// Rest after a comparison, as a multiple of its duration.
-const REST_TIMES: u32 = 1;
-/// Longest wait for the comparisons of others.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Cool-down after a comparison, as a multiple of its duration.
+const COOL_DOWN_FACTOR: u32 = 1;
+/// Maximum wait for other comparisons.
+const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Compares two runs of one suite, each given by its id or the end of it.
+/// Compares two runs of one suite, each given by its id or a suffix of it.
 ///
 /// # Errors
-/// [`BenchError`] where a run is unknown, they are of different suites, or the database fails.
+/// [`BenchError`] if a run is unknown, the suites differ, or the database fails.
 pub async fn compare(store: &Store, [before, after]: [&str; 2]) -> Result<ComparedRuns, BenchError> {
     let runs = store.bench_runs(KNOWN).await?;
     let (before, after) = (named(&runs, before)?, named(&runs, after)?);
@@ -34,24 +34,24 @@ pub async fn compare(store: &Store, [before, after]: [&str; 2]) -> Result<Compar
     compare_rows(store, [before, after]).await
 }
 
-/// The latest comparisons. A comparison reads a whole suite, so one at a time is made, and kept until there is something new.
+/// Cache of comparisons. A comparison reads a whole suite, so one at a time is computed, and cached until there are new rows.
 pub struct RunComparisons {
     store: Store,
     comparisons: SingleFlight<RowsVersion, ComparedRuns, BenchError>,
 }
 
-/// What a comparison depends on: both runs as they stand, and the number of all rows of benchmarks.
+/// Version of a comparison's inputs: both runs' rows, and the number of all benchmark rows.
 type RowsVersion = ([BenchRunRow; 2], u64);
 
 impl RunComparisons {
-    /// A cache without a comparison.
+    /// Creates an empty cache.
     #[must_use]
     pub fn new(store: Store, tasks: Tasks) -> Self {
-        let throttle = Throttle::new(REST_TIMES, PATIENCE);
+        let throttle = Throttle::new(COOL_DOWN_FACTOR, TIMEOUT);
         Self { store, comparisons: SingleFlight::new("compare_runs", KEPT, throttle, tasks) }
     }
 
-    /// The comparison of two runs of a suite, each given by its id or the end of it.
+    /// Returns the comparison of two runs of a suite, each given by its id or a suffix of it.
     ///
     /// # Errors
     /// As [`compare`].
@@ -81,7 +81,7 @@ fn named<'r>(runs: &'r [BenchRunRow], id: &str) -> Result<&'r BenchRunRow, Bench
     BenchRunRow::find(runs, id).ok_or_else(|| BenchError::NoRun { id: id.to_owned() })
 }
 
-/// What a run has of its models: what was there when it ended.
+/// Reads the results of a run as of its end.
 async fn results(store: &Store, row: &BenchRunRow) -> Result<RunResults, BenchError> {
     let run = &row.run;
     let way = RunSelector { data: run.version.clone(), variant: run.manifest.variant.clone(), sample: run.sample };

@@ -1,4 +1,4 @@
-//! Why a run over suites cannot begin.
+//! Errors of runs over suites.
 
 use std::fmt;
 
@@ -25,88 +25,88 @@ impl fmt::Display for RunRole {
     }
 }
 
-/// Why a run over suites cannot begin, or cannot go on.
+/// Error of starting or continuing a run over suites.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// A model that the settings do not have.
+    /// The model is not configured.
     #[error("there is no model {:?}: the settings have {}", .model.as_str(), joined(.known))]
     UnknownModel {
         /// Its id.
         model: ModelId,
-        /// Those that the settings have.
+        /// Configured models.
         known: Vec<ModelId>,
     },
-    /// Money is limited, and nobody knows what the model costs.
+    /// The cost is limited, and the model has no prices.
     #[error(
         "model {:?} has no prices, so no budget can be kept: set input_price and output_price under [[models]], or limit the \
          requests instead (--max-calls)", .model.as_str()
     )]
     NoPrices {
-        /// The model.
+        /// Id of the model.
         model: ModelId,
     },
-    /// Batches are to be sent, and the model's provider takes none.
+    /// Batches are requested, and the model's provider has none.
     #[error(
         "model {:?} cannot be asked in batches, because its provider has no batches: leave --batch (in a plan, `batch`) out, or run \
          the others with it and this one alone", .model.as_str()
     )]
     NoBatches {
-        /// The model.
+        /// Id of the model.
         model: ModelId,
     },
-    /// Somebody would be asked and paid for twice.
+    /// A participant is named twice, and would be paid for twice.
     #[error("{role} {name} is named twice: name each one once")]
     NamedTwice {
-        /// As model or as judge.
+        /// Role.
         role: RunRole,
-        /// Who.
+        /// Name.
         name: String,
     },
     /// The participants do not fit the suite.
     #[error("suite {suite}: {error}")]
     Participants {
-        /// The suite.
+        /// Name of the suite.
         suite: String,
-        /// Why.
+        /// Reason.
         error: ParticipantsError,
     },
-    /// The suite compares with nobody.
+    /// The suite takes no baseline.
     #[error("suite {suite} uses no baseline: leave --baseline out")]
     NeedsNoBaseline {
-        /// The suite.
+        /// Name of the suite.
         suite: String,
     },
-    /// The suite has no judges.
+    /// The suite takes no judges.
     #[error("suite {suite} is scored without a judge: leave --judge out")]
     NeedsNoJudge {
-        /// The suite.
+        /// Name of the suite.
         suite: String,
     },
-    /// There is nothing to judge yet.
+    /// There are no answers to judge yet.
     #[error("suite {suite} has no answers to judge: run `langya bench answer {suite}`")]
     NothingToJudge {
-        /// The suite.
+        /// Name of the suite.
         suite: String,
     },
     /// Every model is a judge or the baseline.
     #[error("suite {suite} has no model left that answers: name a model that is neither judge nor baseline")]
     NoModelLeft {
-        /// The suite.
+        /// Name of the suite.
         suite: String,
     },
     /// No suite has data.
     #[error("no suite has data here: import files with `langya import suite NAME FILE`")]
     NoSuites,
-    /// Another process, or another run of this one, asks for the suite at the moment.
+    /// Another run, of this or another process, holds the suite.
     #[error(
         "another langya runs suite {suite} on this database: wait until it ends, or stop it. A plan that was started on the \
          admin page is stopped by `langya bench stop`"
     )]
     SuiteTaken {
-        /// The suite.
+        /// Name of the suite.
         suite: String,
     },
-    /// The suite cannot be used.
+    /// The suite cannot be loaded.
     #[error(transparent)]
     Bench(#[from] BenchError),
 }
@@ -118,7 +118,7 @@ impl From<StoreError> for RunError {
 }
 
 impl RunError {
-    /// Whether the database has an outage, which is in the log already.
+    /// Whether the database is unavailable, which is logged already.
     #[must_use]
     pub fn is_outage(&self) -> bool {
         matches!(self, Self::Bench(error) if error.is_outage())

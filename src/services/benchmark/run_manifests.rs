@@ -1,13 +1,13 @@
-//! What the runs over one round of answers were made of.
+//! Manifests of the runs over one round of answers.
 
 use crate::domain::benchmark::mixed_settings::MixedSettings;
 use crate::domain::benchmark::run_manifest::RunManifest;
 use crate::infra::storage::{BenchSet, Store, StoreError};
 
-/// The latest runs of a suite that are looked at.
+/// Number of latest runs of a suite that are read.
 const LATEST: u32 = 200;
 
-/// The manifests of the runs over a round of answers, the earliest first.
+/// Reads the manifests of the runs over a round of answers, the earliest first.
 ///
 /// # Errors
 /// [`StoreError`].
@@ -17,7 +17,7 @@ pub(super) async fn manifests_of(store: &Store, set: &BenchSet) -> Result<Vec<Ru
     Ok(runs.into_iter().rev().map(|row| row.run.manifest).collect())
 }
 
-/// Models and judges that these runs asked with several settings.
+/// Finds models and judges whose settings differ between these runs.
 ///
 /// # Errors
 /// [`StoreError`].

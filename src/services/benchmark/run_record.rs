@@ -1,4 +1,4 @@
-//! Keeps the row of a run up to date while it asks, for those who look at it from outside.
+//! Updates the database row of a run while it works, for observers.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -14,32 +14,32 @@ use crate::infra::clock::Clock;
 use crate::infra::llm::model_client::RunLimits;
 use crate::infra::storage::{NewBenchRun, Store, StoreError};
 
-/// How often the row is written.
+/// Interval of updates to the row.
 const WRITE_EVERY: Duration = Duration::from_secs(2);
-/// Characters that are kept of what failed.
+/// Maximum length of the stored error in characters.
 const LONGEST_ERROR: usize = 500;
 
-/// What a run does at the moment.
+/// Current phase of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunPhase {
-    /// It asks models.
+    /// Querying models.
     Answering,
-    /// It asks judges.
+    /// Querying judges.
     Judging,
 }
 
-/// The row of a run.
+/// Database row of a run.
 pub struct RunRecord<'r> {
     store: &'r Store,
     clock: &'r dyn Clock,
     id: String,
-    /// What was spent before it began, where several runs share a budget.
+    /// Spending before the run began, if several runs share a budget.
     before: Spent,
     snapshot: Mutex<RunSnapshot>,
 }
 
 impl<'r> RunRecord<'r> {
-    /// Stores that a run begins, after this was spent already.
+    /// Stores the start of a run, with the spending before it.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -56,7 +56,7 @@ impl<'r> RunRecord<'r> {
         Ok(Self { store, clock, id: run.id, before, snapshot })
     }
 
-    /// Notes how far a phase is.
+    /// Records the progress of a phase.
     pub fn note(&self, phase: RunPhase, RunProgress { done, total }: RunProgress) {
         let mut snapshot = self.snapshot.lock();
         let count = match phase {
@@ -66,7 +66,7 @@ impl<'r> RunRecord<'r> {
         *count = DueCount { done, due: total };
     }
 
-    /// Notes what failed in a phase.
+    /// Records the failures of a phase.
     pub fn note_failures(&self, outcomes: &[RunOutcome]) {
         let failed = outcomes.iter().filter(|outcome| !outcome.failed.is_empty());
         let words: Vec<String> = failed.map(|outcome| format!("{}: {}", outcome.model, outcome.failures())).collect();
@@ -75,14 +75,14 @@ impl<'r> RunRecord<'r> {
         }
     }
 
-    /// Does the work and writes the row meanwhile.
+    /// Runs the work and updates the row meanwhile.
     pub async fn follow<T>(&self, budget: &BudgetTracker, work: impl Future<Output = T>) -> T {
         let write = async {
             let mut ticker = interval(WRITE_EVERY);
             ticker.set_missed_tick_behavior(MissedTickBehavior::Delay);
             loop {
                 ticker.tick().await;
-                // The row is for looking at: the run itself goes on without it, and the next write makes up for this one.
+                // The row is informational: the run continues without it, and the next write includes this state.
                 let _ = self.write(budget.spent()).await;
             }
         };
@@ -93,7 +93,7 @@ impl<'r> RunRecord<'r> {
         match never {}
     }
 
-    /// Writes how the run ended: with its outcomes, or with what failed.
+    /// Stores the end of the run: its outcome, or its error.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -122,7 +122,7 @@ impl<'r> RunRecord<'r> {
     }
 }
 
-/// The results and the cost that plans are about; a cost only where everybody who is asked has prices.
+/// Sums the results and cost of plans; a cost only if all clients have prices.
 #[must_use]
 pub fn planned(plans: &[RequestPlan]) -> (DueCount, Option<f64>) {
     let count = |results: fn(&RequestPlan) -> u64| plans.iter().map(results).sum::<u64>();

@@ -1,7 +1,7 @@
-//! Who takes part in a run over a suite, and in which role.
+//! Participants of a run over a suite, with their roles.
 
 use super::batches::SuiteBatches;
-use super::loading::Loaded;
+use super::loading::LoadedSuite;
 use super::model_clients::ModelClients;
 use super::run_error::{RunError, RunRole};
 use crate::benchmark::error::BenchError;
@@ -13,30 +13,30 @@ use crate::domain::judging::budget::Budget;
 use crate::infra::llm::model_client::ModelClient;
 use crate::infra::storage::{Store, StoreError};
 
-/// What a run asks for.
+/// Phases of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phases {
-    /// Judgements of the answers that are there.
+    /// Judging of the stored answers.
     Judging,
-    /// Answers, then judgements.
+    /// Answering, then judging.
     Both,
 }
 
-/// The models in their roles.
+/// Models by role.
 pub struct RunRoles {
-    /// The models that are evaluated.
+    /// Evaluated models.
     pub models: Vec<ModelId>,
-    /// The model that others are compared with.
+    /// Baseline model of comparisons.
     pub baseline: Option<ModelId>,
-    /// Models that answer first; none if there is only judging.
+    /// Models that answer first; empty if the run only judges.
     pub answering: Vec<ModelClient>,
     /// The judges.
     pub judges: Vec<ModelClient>,
-    /// Judges that are evaluated too and may favour themselves.
+    /// Judges that are also evaluated and may favour themselves.
     pub partial: Vec<String>,
 }
 
-/// Ids of those who take part, for the row of the run.
+/// Participant ids, for the row of the run.
 #[derive(Default)]
 pub(super) struct RoleIds {
     pub(super) models: Vec<String>,
@@ -59,14 +59,14 @@ pub(super) struct RoleAssignment<'c> {
     pub(super) store: &'c Store,
     pub(super) clients: &'c ModelClients,
     pub(super) batches: &'c SuiteBatches,
-    pub(super) loaded: &'c Loaded,
-    /// Which round of answers.
+    pub(super) loaded: &'c LoadedSuite,
+    /// Round of answers.
     pub(super) sample: u32,
     pub(super) phases: Phases,
 }
 
 impl RoleAssignment<'_> {
-    /// The models in their roles, if these fit the suite.
+    /// Assigns models to roles, if the roles fit the suite.
     pub(super) async fn assign(&self, roles: &PlannedRoles, budget: Budget) -> Result<RunRoles, RunError> {
         let mode = self.loaded.suite.mode();
         self.check_roles(roles)?;
@@ -97,7 +97,7 @@ impl RoleAssignment<'_> {
         self.loaded.suite.name().to_owned()
     }
 
-    /// Refuses roles that the suite does not have, and who is named twice in one.
+    /// Rejects roles that the suite does not have, and duplicates within a role.
     fn check_roles(&self, roles: &PlannedRoles) -> Result<(), RunError> {
         let mode = self.loaded.suite.mode();
         if roles.baseline.is_some() && mode != JudgeMode::PairwiseBaseline {
@@ -124,7 +124,7 @@ impl RoleAssignment<'_> {
                 if named.is_empty() { answered } else { named }
             }
             Phases::Both if !named.is_empty() => named,
-            // A judge is evaluated only where it is named as a model.
+            // A judge is evaluated only if it is named as a model.
             Phases::Both => self.clients.all().into_iter().filter(|model| !judges.contains(model)).collect(),
         };
         let models: Vec<ModelId> = all.into_iter().filter(|model| Some(model) != baseline).collect();
@@ -135,14 +135,14 @@ impl RoleAssignment<'_> {
         }
     }
 
-    /// Models with answers in this round.
+    /// Returns the models with answers in this round.
     async fn answered(&self) -> Result<Vec<ModelId>, StoreError> {
         let suite = SuiteId::new(self.loaded.suite.name());
         let answered = self.store.answered(&suite, &self.loaded.data.sha256).await?;
         Ok(answered.into_iter().filter(|row| row.sample == self.sample).map(|row| ModelId::new(row.model)).collect())
     }
 
-    /// Nobody is judged on nothing.
+    /// Rejects models without answers.
     fn check_answered<'m>(
         &self,
         answered: &[ModelId],
@@ -155,7 +155,7 @@ impl RoleAssignment<'_> {
     }
 }
 
-/// Refuses who is named more than once, and would be asked and paid for each time.
+/// Rejects duplicate names, which would be queried and paid for each time.
 ///
 /// # Errors
 /// [`RunError::NamedTwice`].

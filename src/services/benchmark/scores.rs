@@ -1,4 +1,4 @@
-//! Reads suites with their coverage, the scores of a suite, and single items with all their judgements.
+//! Reads suites with their coverage, scores of a suite, and single items with all their judgements.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use crate::infra::storage::{
     BenchFilter, BenchJudgementRow, BenchSet, IncludeText, ItemView, ScoredJudgement, Store, StoreError,
 };
 
-/// Every data file, the latest of a suite first.
+/// Lists every data file, the latest of a suite first.
 ///
 /// # Errors
 /// [`StoreError`].
@@ -31,8 +31,8 @@ pub async fn suites(store: &Store) -> Result<Vec<SuiteSummary>, StoreError> {
     Ok(summaries)
 }
 
-/// The scores of a suite, by judge and model; where there are several judges, also the mean of all of them. What was
-/// [`reparse`](super::reparse_replies) counts beside what is kept.
+/// Computes the scores of a suite by judge and model; with several judges, also their mean. Judgements from
+/// [`reparse`](super::reparse_replies) are added to the stored ones.
 ///
 /// # Errors
 /// [`StoreError`].
@@ -44,13 +44,13 @@ pub async fn scores(
     let mut rows = bench.store.bench_judgements(&bench.set(), BenchFilter::ALL, IncludeText::No).await?;
     rows.extend(reparsed);
     rows.retain(|row| row.variant == bench.suite.variant());
-    // Every model that is judged is evaluated, selected or not.
+    // Every judged model counts as evaluated, selected or not.
     let evaluated_models: BTreeSet<String> = rows.iter().map(|row| row.judgement.model.clone()).collect();
     rows.retain(|row| filter.matches(&row.judgement));
     Ok(ModelScores::all(bench.suite, &bench.data.items, &by_baseline(rows), &evaluated_models))
 }
 
-/// The score of every item by each judge, model by model; what was not judged is left out.
+/// Computes the score of every item by each judge, model by model; items without judgements are omitted.
 ///
 /// # Errors
 /// [`StoreError`].
@@ -70,7 +70,7 @@ pub(crate) fn by_baseline(rows: Vec<BenchJudgementRow>) -> JudgementsByBaseline 
     by_baseline
 }
 
-/// One item of a data file; none where there is no such item.
+/// Reads one item of a data file; `None` if there is no such item.
 ///
 /// # Errors
 /// [`StoreError`].

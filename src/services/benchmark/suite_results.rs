@@ -1,7 +1,7 @@
 //! Caches the scores of each suite until there are new judgements.
 //!
-//! Judgements are insert-only, so how many there are shows whether what is kept is still true. One suite at a time is
-//! computed, on a blocking thread; requests meanwhile wait for it ([`single_flight`](crate::infra::single_flight)).
+//! Judgements are insert-only, so their number shows whether a cached result is current. One suite at a time is computed, on a blocking
+//! thread; concurrent requests wait for it ([`single_flight`](crate::infra::single_flight)).
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 
 use super::error::BenchError;
-use super::loading::{Loaded, load};
+use super::loading::{LoadedSuite, load};
 use super::run_comparison::RunComparisons;
 use super::run_manifests::mixed_settings;
 use super::scores::suites;
@@ -32,22 +32,22 @@ use crate::render::report::benchmark::findings::Lengths;
 use crate::render::report::benchmark::suite_results::{ReportChoice, ReportSources, ResultsInput, SuiteResults};
 use crate::render::report::benchmark::{PublishedScore, Report};
 
-/// Suites that are kept.
+/// Number of cached suites.
 const KEPT: usize = 16;
-/// Latest runs over a suite among which a report looks for its own.
+/// Number of latest runs over a suite searched for those of a report.
 const RUNS: u32 = 20;
-/// Reports that are kept.
+/// Number of cached reports.
 const REPORTS: usize = 16;
-/// What takes longer to compute is shown as it was before meanwhile.
+/// Computation time above which stale results are served while new ones are computed.
 const QUICK: Duration = Duration::from_millis(200);
-/// Longest wait for the scores and reports of others.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Maximum wait for other scores and reports.
+const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Reads and computes a suite's scores, of the models and by the judges that the filter takes. What was
-/// [`reparse`](super::reparse_replies) counts beside what is kept.
+/// Computes a suite's scores, for the models and judges of the filter. Judgements from [`reparse`](super::reparse_replies) are added to the
+/// stored ones.
 ///
 /// # Errors
-/// [`BenchError`] where there is no such suite, no data, or the database fails.
+/// [`BenchError`] for an unknown suite, a suite without data, or a database failure.
 pub async fn measure(
     store: &Store,
     suite: &str,
@@ -55,7 +55,7 @@ pub async fn measure(
     filter: &JudgementFilter,
     reparsed: Vec<BenchJudgementRow>,
 ) -> Result<SuiteResults, BenchError> {
-    let Loaded { row, suite, data } = load(store, suite, Some(&way.data), &way.options()).await?;
+    let LoadedSuite { row, suite, data } = load(store, suite, Some(&way.data), &way.options()).await?;
     let set = BenchSet { suite: row.suite.clone(), version: row.version.clone(), sample: way.sample };
     let grid = cross_validation(store, &set, way, &reparsed, filter).await?;
     let mut judgements = store.scored_judgements(&set, &way.variant).await?;
@@ -69,7 +69,8 @@ pub async fn measure(
     Ok(computed.await?)
 }
 
-/// What judges say beside the answers of models, in the way's round and in the second one; `reparsed` counts with the way's.
+/// Reads the judgements for the self-preference matrix, in the selected round and in the second one; `reparsed` counts with the selected
+/// one.
 async fn cross_validation(
     store: &Store,
     set: &BenchSet,
@@ -91,7 +92,7 @@ async fn cross_validation(
     Ok(SelfPreferenceMatrix::of_judgements(way, taken.map(|(sample, variant, said)| (*sample, *variant, said))))
 }
 
-/// What was published of a suite, in the papers and in files that were imported, and the runs over its data in this way.
+/// Reads the published scores of a suite, from papers and imported files, and the runs over its data in this variant.
 ///
 /// # Errors
 /// [`StoreError`].
@@ -113,25 +114,25 @@ pub async fn report_sources(store: &Store, set: &BenchSet, variant: &str) -> Res
     })
 }
 
-/// The scores of all suites, kept while they are true.
+/// Cache of the scores of all suites.
 ///
-/// While a large suite is being judged, each judgement makes what is kept untrue. What takes longer than `QUICK` is shown as it was
-/// while it is computed again.
+/// While a large suite is being judged, each judgement invalidates its entry. If recomputing takes longer than `QUICK`, the stale entry is
+/// served meanwhile.
 pub struct SuiteResultsCache {
     store: Store,
     measured: SingleFlight<(SuiteId, RunSelector), MeasuredSuite, BenchError>,
     reports: SingleFlight<ReportKey, Report, BenchError>,
     listed: SingleFlight<(), ListedSuites, BenchError>,
-    /// Comparisons of runs, which wait for each other and for nothing else.
+    /// Cache of run comparisons, which wait only for each other.
     pub comparisons: RunComparisons,
-    /// Judgements over each data file, with the number of all rows at which they were counted.
+    /// Number of judgements over each data file, with the number of all rows when they were counted.
     counted: Mutex<HashMap<(SuiteId, String), (u64, u64)>>,
 }
 
-/// What a report depends on.
+/// Key of a cached report.
 type ReportKey = (ByAddress<SuiteResults>, ReportChoice, Language, ReportSources);
 
-/// A suite's results, and what shows whether they are still true.
+/// Cached results of a suite, with the version of their inputs.
 struct MeasuredSuite {
     results: Arc<SuiteResults>,
     judgements: u64,
@@ -139,7 +140,7 @@ struct MeasuredSuite {
     cost: Duration,
 }
 
-/// Every data file of every suite, and the number of all rows at that moment.
+/// Summaries of all data files, with the number of all rows at that time.
 struct ListedSuites {
     summaries: Arc<Vec<SuiteSummary>>,
     rows: u64,
@@ -147,10 +148,10 @@ struct ListedSuites {
 }
 
 impl SuiteResultsCache {
-    /// An empty cache.
+    /// Creates an empty cache.
     #[must_use]
     pub fn new(store: Store, tasks: &Tasks) -> Self {
-        let throttle = Throttle::new(0, PATIENCE);
+        let throttle = Throttle::new(0, TIMEOUT);
         let measured = SingleFlight::new("measure_suite", KEPT, throttle.clone(), tasks.clone());
         let reports = SingleFlight::new("report_suite", REPORTS, throttle.clone(), tasks.clone());
         let listed = SingleFlight::new("list_suites", 1, throttle, tasks.clone());
@@ -158,10 +159,10 @@ impl SuiteResultsCache {
         Self { store, measured, reports, listed, comparisons, counted: Mutex::default() }
     }
 
-    /// The scores of a suite as they are now; of a large one perhaps as they were a moment ago.
+    /// Returns the scores of a suite; those of a large one may be slightly stale.
     ///
     /// # Errors
-    /// As [`measure`]; [`BenchError::NotJudged`] where nothing is there to be measured.
+    /// As [`measure`]; [`BenchError::NotJudged`] if there are no judgements.
     pub async fn measured(&self, suite: &SuiteId, way: &RunSelector) -> Result<Arc<SuiteResults>, BenchError> {
         let way = self.exact(suite, way).await?;
         let judgements = self.judgements(suite, &way.data).await?;
@@ -187,7 +188,7 @@ impl SuiteResultsCache {
         Ok(Arc::clone(&self.measured.get(key.clone(), is_current, compute).await?.results))
     }
 
-    /// The number of judgements over a data file, counted again only after a new row of any.
+    /// Returns the number of judgements over a data file, recounted only after a new row of any file.
     async fn judgements(&self, suite: &SuiteId, version: &str) -> Result<u64, StoreError> {
         let rows = self.store.bench_row_count().await?;
         let key = (suite.clone(), version.to_owned());
@@ -196,14 +197,14 @@ impl SuiteResultsCache {
         }
         let count = self.store.judgement_count(suite, version).await?;
         let mut counted = self.counted.lock();
-        // An address that anybody can make up takes no place.
+        // Made-up addresses must not fill the cache.
         counted.retain(|_, (_, count)| *count > 0);
         counted.insert(key, (rows, count));
         Ok(count)
     }
 
-    /// Refuses what nobody has judged or answered, so that an address that anybody can make up takes no real suite's place
-    /// among those that are kept. A suite's own way is shown without judgements too.
+    /// Rejects selections without judgements or answers, so that a made-up address does not evict a real suite from the cache. A suite's
+    /// default variant is shown without judgements too.
     async fn check_is_there(&self, suite: &SuiteId, way: &RunSelector) -> Result<(), BenchError> {
         let summaries = self.suites().await?;
         let of_file = |summary: &&SuiteSummary| summary.suite.suite == *suite && summary.suite.version == way.data;
@@ -211,19 +212,19 @@ impl SuiteResultsCache {
         if summary.has(way) {
             return Ok(());
         }
-        // What the suite does not have at all says so first.
+        // Options that the suite does not support are reported first.
         suite_of(&summary.suite, &way.options())?;
         Err(BenchError::NotJudged { suite: suite.to_string(), variant: way.variant.clone(), sample: way.sample })
     }
 
-    /// The same with the full SHA-256 of the data file, so that every spelling of a file shares one cache entry.
+    /// Expands the SHA-256 prefix of the data file, so that all prefixes of a file share one cache entry.
     async fn exact(&self, suite: &SuiteId, way: &RunSelector) -> Result<RunSelector, StoreError> {
         let mut files = self.store.bench_suites().await?.into_iter().filter(|file| file.suite == *suite);
         let file = files.find(|file| file.version.starts_with(&way.data));
         Ok(RunSelector { data: file.map_or_else(|| way.data.clone(), |file| file.version), ..way.clone() })
     }
 
-    /// A report of a suite, made on a blocking thread.
+    /// Returns a report of a suite, built on a blocking thread.
     ///
     /// # Errors
     /// As [`measure`].
@@ -235,7 +236,7 @@ impl SuiteResultsCache {
         language: Language,
     ) -> Result<Report, BenchError> {
         let measured = self.measured(suite, way).await?;
-        // Scores may be imported, and runs begin, at any time.
+        // Read each time: scores may be imported, and runs begin, at any time.
         let beside = report_sources(&self.store, &measured.set(), &measured.way.variant).await?;
         let key = (ByAddress(Arc::clone(&measured)), choice.clone(), language, beside.clone());
         let make = || {
@@ -245,7 +246,7 @@ impl SuiteResultsCache {
         Ok(Arc::unwrap_or_clone(self.reports.get(key, |_| true, make).await?))
     }
 
-    /// Every data file of every suite, with what was done over it; of large ones perhaps as it was a moment ago.
+    /// Returns summaries of all data files; those of large ones may be slightly stale.
     ///
     /// # Errors
     /// [`BenchError`].

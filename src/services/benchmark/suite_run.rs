@@ -1,10 +1,10 @@
-//! A run over one round of answers to a suite: checked and planned before anything is asked, then made under the suite's lock.
+//! Run over one round of answers to a suite: checked and planned before the first request, then executed under the suite's lock.
 
 use std::sync::Arc;
 
 use super::batches::{BatchOptions, SuiteBatches, check_servers};
 use super::error::BenchError;
-use super::loading::{Loaded, load};
+use super::loading::{LoadedSuite, load};
 use super::locked_run::LockedRun;
 use super::model_clients::ModelClients;
 use super::run_error::RunError;
@@ -16,7 +16,7 @@ use crate::benchmark::answering::AnswerPlan;
 use crate::benchmark::judging::JudgingPlan;
 use crate::domain::battle::ModelId;
 use crate::domain::benchmark::canaries::retain_canaries;
-use crate::domain::benchmark::evaluated_model::PlannedOver;
+use crate::domain::benchmark::evaluated_model::AnswerScope;
 use crate::domain::benchmark::mixed_settings::MixedSettings;
 use crate::domain::benchmark::run_manifest::RunManifest;
 use crate::domain::benchmark::run_plan::PlannedRoles;
@@ -29,98 +29,98 @@ use crate::infra::clock::{Clock as _, SystemClock};
 use crate::infra::llm::model_client::{ModelClient, RunLimits};
 use crate::infra::storage::{BenchSet, NewBenchRun, PlanStep, Store, StoreError};
 
-/// What runs work with.
+/// Dependencies of runs.
 pub struct RunSession {
     /// The database.
     pub store: Store,
     /// The models.
     pub clients: ModelClients,
-    /// Whether their requests are sent in batches.
+    /// Batch options of requests.
     pub batches: BatchOptions,
 }
 
-/// Which suite, and how it is asked and judged.
+/// Selection of a suite, with its options.
 #[derive(Debug, Clone)]
 pub struct SuiteChoice {
-    /// Its name.
+    /// Name of the suite.
     pub name: String,
-    /// How it is asked and judged.
+    /// Options for answering and judging.
     pub options: SuiteOptions,
-    /// The first characters of its data file's SHA-256; the latest one where it is left out.
+    /// Prefix of the data file's SHA-256; the latest file if `None`.
     pub data: Option<String>,
-    /// Which round of answers, from 1.
+    /// Round of answers, from 1.
     pub sample: u32,
-    /// Only the items that are the same in every run.
+    /// Whether to use only the canary items, which are the same in every run.
     pub canaries: bool,
     /// Seed of the first round's requests.
     pub seed: Option<u64>,
 }
 
-/// Who takes part, and within which limits.
+/// Participants and limits of a run.
 #[derive(Debug, Clone)]
 pub struct Participation {
-    /// Who.
+    /// Participants by role.
     pub roles: PlannedRoles,
-    /// What may be spent.
+    /// Budget.
     pub budget: Budget,
-    /// Whether to ask again what was refused or could not be read.
+    /// Whether to repeat requests whose replies were refusals or unparsable.
     pub retry_failed: bool,
 }
 
-/// What a step came to.
+/// Name of a step and its outcomes.
 pub type StepOutcome = (&'static str, Vec<RunOutcome>);
 
-/// Callback for the progress of a run, with what its limits count so far.
+/// Callback for the progress of a run, with its spending so far.
 pub type OnRunProgress<'p> = &'p (dyn Fn(RunPhase, RunProgress, Spent) + Sync);
 
-/// A run over one round of answers, before anything is asked.
+/// Checked run over one round of answers, before the first request.
 pub struct SuiteRun<'s> {
     ready: ReadySuite<'s>,
     roles: RunRoles,
     retry_failed: bool,
-    over: PlannedOver,
+    over: AnswerScope,
     plan: Option<PlanStep>,
 }
 
 impl<'s> SuiteRun<'s> {
-    /// Checks who takes part.
+    /// Checks the participants and creates the run.
     ///
     /// # Errors
-    /// [`RunError`] where the participants do not fit the suite, or cannot be asked.
+    /// [`RunError`] if the participants do not fit the suite, or cannot be queried.
     pub async fn new(ready: ReadySuite<'s>, who: &Participation, phases: Phases) -> Result<Self, RunError> {
         let ReadySuite { session, loaded, sample, batches, .. } = &ready;
         let (store, clients) = (&session.store, &session.clients);
         let assignment = RoleAssignment { store, clients, batches, loaded, sample: *sample, phases };
         let roles = assignment.assign(&who.roles, who.budget).await?;
-        let over = if phases == Phases::Both { PlannedOver::AllAnswers } else { PlannedOver::KeptAnswers };
+        let over = if phases == Phases::Both { AnswerScope::AllAnswers } else { AnswerScope::KeptAnswers };
         Ok(Self { roles, retry_failed: who.retry_failed, over, plan: None, ready })
     }
 
-    /// The same as a step of a plan that is kept.
+    /// Marks the run as a step of a stored plan.
     #[must_use]
     pub fn as_step_of(self, plan: PlanStep) -> Self {
         Self { plan: Some(plan), ..self }
     }
 
-    /// The suite.
+    /// Returns the name of the suite.
     #[must_use]
     pub fn suite(&self) -> &str {
         self.ready.loaded.suite.name()
     }
 
-    /// Which round of answers.
+    /// Returns the round of answers.
     #[must_use]
     pub fn sample(&self) -> u32 {
         self.ready.sample
     }
 
-    /// Judges that judge their own answers too.
+    /// Returns judges that also judge their own answers.
     #[must_use]
     pub fn partial_judges(&self) -> &[String] {
         &self.roles.partial
     }
 
-    /// Models and judges that earlier runs asked with other settings: what they said is kept, and mixed with what they say now.
+    /// Finds models and judges whose settings differ from earlier runs: their stored replies would be mixed with new ones.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -129,15 +129,15 @@ impl<'s> SuiteRun<'s> {
         self.ready.changed_settings(models.iter().chain(&judges).chain([&baseline])).await
     }
 
-    /// Everybody who is asked.
+    /// Iterates over the clients of all models and judges.
     pub fn clients(&self) -> impl Iterator<Item = &ModelClient> {
         self.roles.answering.iter().chain(&self.roles.judges)
     }
 
-    /// Takes the suite's lock.
+    /// Acquires the suite's lock.
     ///
     /// # Errors
-    /// [`RunError::SuiteTaken`] where another run has it, or [`RunError::NoBatches`].
+    /// [`RunError::SuiteTaken`] if another run holds it, or [`RunError::NoBatches`].
     pub async fn begin(&self, limits: Arc<RunLimits>) -> Result<LockedRun, RunError> {
         check_servers(self.clients()).await?;
         self.ready.begin(limits).await
@@ -148,7 +148,7 @@ impl<'s> SuiteRun<'s> {
         JudgingPlan { models, baseline: baseline.as_ref(), retry_failed: self.retry_failed, over: self.over }
     }
 
-    /// The requests to models, and those to judges.
+    /// Plans the requests to models and to judges.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -158,12 +158,12 @@ impl<'s> SuiteRun<'s> {
         Ok((answers, judging::plan(bench, &self.roles.judges, self.judging()).await?))
     }
 
-    /// Asks everybody, under the lock.
+    /// Queries models and judges, under the lock.
     ///
     /// # Errors
     /// [`StoreError`].
     pub async fn ask(&self, run: &LockedRun, show: OnRunProgress<'_>) -> Result<Vec<StepOutcome>, StoreError> {
-        // Only now: who had the lock before has kept more.
+        // LoadedSuite under the lock: its previous holder may have stored more.
         self.ready.batches.load().await?;
         let (answers, judgements) = self.plans().await?;
         let begun = self.ready.begun(self.roles.ids(), (&answers, &judgements), self.plan.clone());
@@ -174,7 +174,7 @@ impl<'s> SuiteRun<'s> {
     }
 }
 
-/// Writes how a run ended.
+/// Stores the end of a run.
 async fn end_record(
     run: &LockedRun,
     record: RunRecord<'_>,
@@ -187,10 +187,10 @@ async fn end_record(
     Ok(steps)
 }
 
-/// A suite that is loaded, before anything is asked.
+/// LoadedSuite suite, before the first request.
 pub struct ReadySuite<'s> {
     session: &'s RunSession,
-    loaded: Loaded,
+    loaded: LoadedSuite,
     sample: u32,
     canaries: bool,
     batches: SuiteBatches,
@@ -200,7 +200,7 @@ impl<'s> ReadySuite<'s> {
     /// Loads a suite.
     ///
     /// # Errors
-    /// [`RunError`] where there is no such suite, or who should give the references is no model.
+    /// [`RunError`] for an unknown suite, or an unknown reference model.
     pub async fn load(session: &'s RunSession, choice: &SuiteChoice) -> Result<Self, RunError> {
         let clients = &session.clients;
         let loaded = load(&session.store, &choice.name, choice.data.as_deref(), &choice.options).await;
@@ -219,16 +219,16 @@ impl<'s> ReadySuite<'s> {
         Ok(Self { sample: choice.sample, canaries: choice.canaries, ..Self::over(session, loaded) })
     }
 
-    /// A suite that is loaded already.
+    /// Wraps a suite that is loaded already.
     #[must_use]
-    pub fn over(session: &'s RunSession, loaded: Loaded) -> Self {
+    pub fn over(session: &'s RunSession, loaded: LoadedSuite) -> Self {
         let RunSession { store, clients, batches } = session;
         let suite = SuiteId::new(loaded.suite.name());
         let batches = SuiteBatches::new(store, &clients.rng, suite, clients.bench_settings(), batches);
         Self { session, loaded, sample: 1, canaries: false, batches }
     }
 
-    /// Models as this suite is asked of them.
+    /// Returns clients of models for this suite.
     ///
     /// # Errors
     /// As [`ModelClients::asked`], or [`RunError::NoBatches`].
@@ -236,19 +236,19 @@ impl<'s> ReadySuite<'s> {
         self.batches.attach(self.session.clients.asked(ids, budget)?)
     }
 
-    /// How the suite is judged.
+    /// Returns the judging mode of the suite.
     #[must_use]
     pub fn mode(&self) -> JudgeMode {
         self.loaded.suite.mode()
     }
 
-    /// What a run is made over.
+    /// Returns the context of a run over the suite.
     #[must_use]
     pub fn bench(&self) -> RunContext<'_> {
         self.loaded.bench(&self.session.store, &self.session.clients.rng, self.sample)
     }
 
-    /// Those of these participants that earlier runs over this round of answers asked with other settings.
+    /// Finds the given participants whose settings differ from earlier runs over this round of answers.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -260,17 +260,17 @@ impl<'s> ReadySuite<'s> {
         Ok(mixed)
     }
 
-    /// Takes the suite's lock.
+    /// Acquires the suite's lock.
     ///
     /// # Errors
-    /// [`RunError::SuiteTaken`] where another run has it.
+    /// [`RunError::SuiteTaken`] if another run holds it.
     pub async fn begin(&self, limits: Arc<RunLimits>) -> Result<LockedRun, RunError> {
         let suite = self.loaded.suite.name();
         let run = LockedRun::begin(&self.session.store, &format!("bench-{suite}"), limits).await?;
         run.ok_or_else(|| RunError::SuiteTaken { suite: suite.to_owned() })
     }
 
-    /// Asks models alone, under the lock.
+    /// Queries models without judges, under the lock.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -290,7 +290,7 @@ impl<'s> ReadySuite<'s> {
         end_record(run, record, asked).await
     }
 
-    /// The row of a run that begins.
+    /// Creates the database row of a new run.
     fn begun(
         &self,
         roles: RoleIds,
@@ -321,7 +321,7 @@ impl<'s> ReadySuite<'s> {
         }
     }
 
-    /// Asks models, and then judges.
+    /// Queries models, then judges.
     async fn ask(
         &self,
         roles: &RunRoles,
@@ -342,13 +342,13 @@ impl<'s> ReadySuite<'s> {
         };
         let judging = judging::judge(self.bench(), &roles.judges, plan, &run.limits, &note);
         let outcomes = run.until_lock_is_lost(record.follow(&run.limits.budget, judging)).await?;
-        self.batches.all_are_kept().await?;
+        self.batches.mark_all_stored().await?;
         record.note_failures(&outcomes);
         steps.push(("judge", outcomes));
         Ok(steps)
     }
 
-    /// Asks models.
+    /// Queries models.
     async fn answer(
         &self,
         work: AnswerPlan<'_>,
@@ -361,7 +361,7 @@ impl<'s> ReadySuite<'s> {
         };
         let answering = answering::answer(self.bench(), work, &note);
         let outcomes = run.until_lock_is_lost(record.follow(&run.limits.budget, answering)).await?;
-        self.batches.all_are_kept().await?;
+        self.batches.mark_all_stored().await?;
         record.note_failures(&outcomes);
         Ok(vec![("answer", outcomes)])
     }

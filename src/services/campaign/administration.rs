@@ -1,4 +1,5 @@
-//! Runs a campaign: creates, opens, pauses, closes and deletes it, invites annotators and revokes their links. Each change has its entry in the audit log.
+//! Administration of campaigns: creates, opens, pauses, closes and deletes them, invites annotators and revokes their links. Each change
+//! has its own audit log entry.
 
 use serde_json::json;
 
@@ -15,44 +16,44 @@ use crate::infra::storage::{CampaignRow, NewAnnotator, NewAuditEntry, NewSharedL
 
 const DAY_MS: i64 = 24 * 3_600_000;
 
-/// Why a campaign is not changed.
+/// Error of changing a campaign.
 #[derive(Debug, thiserror::Error)]
 pub enum CampaignAdminError {
-    /// There is none of this id.
+    /// No campaign has this id.
     #[error("there is no campaign {0:?}: `langya campaign list` shows them")]
     UnknownCampaign(String),
-    /// Somebody else has changed its state.
+    /// The campaign's state was changed concurrently.
     #[error(
         "the state of campaign {0} was changed meanwhile: look at it (`langya campaign list`), then repeat the change if it still fits"
     )]
     StateChanged(String),
-    /// The campaign has no such annotator, or the link is revoked already.
+    /// The annotator is unknown, or the link is revoked already.
     #[error("campaign {campaign} has no annotator {annotator:?} with a link in force: its report names them")]
     UnknownAnnotator {
-        /// The campaign.
+        /// Id of the campaign.
         campaign: String,
-        /// The pseudonym.
+        /// Pseudonym of the annotator.
         annotator: String,
     },
-    /// The campaign has no such annotator, or leaves them out already.
+    /// The annotator is unknown, or excluded already.
     #[error(
         "campaign {campaign} has no annotator {annotator:?} whose judgements count: its report lists the annotators"
     )]
     NotCounted {
-        /// The campaign.
+        /// Id of the campaign.
         campaign: String,
-        /// The pseudonym.
+        /// Pseudonym of the annotator.
         annotator: String,
     },
-    /// The annotator is not left out.
+    /// The annotator is not excluded.
     #[error("campaign {campaign} does not leave out {annotator:?}: its report lists the annotators left out")]
     NotLeftOut {
-        /// The campaign.
+        /// Id of the campaign.
         campaign: String,
-        /// The pseudonym.
+        /// Pseudonym of the annotator.
         annotator: String,
     },
-    /// The reason says nothing, or too much.
+    /// The reason is empty or too long.
     #[error("the reason must have 1 to {LONGEST_REASON} characters: write why the judgements do not count")]
     Reason,
     /// The database failed.
@@ -60,26 +61,26 @@ pub enum CampaignAdminError {
     Store(#[from] StoreError),
 }
 
-/// Links for annotators.
+/// Parameters of new annotator links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AnnotatorInvites {
-    /// How many.
+    /// Number of annotators.
     pub count: u32,
-    /// Judgements that each may make at most.
+    /// Maximum number of judgements per annotator.
     pub quota: Option<u32>,
     /// Days until the links expire; 0 means never.
     pub days: u32,
 }
 
-/// Where changes go.
+/// Admin operations on campaigns.
 pub struct CampaignAdmin<'c> {
     /// The database.
     pub store: &'c Store,
-    /// Tokens, and ids of entries.
+    /// Source of tokens and audit entry ids.
     pub rng: &'c SharedRng,
-    /// Time of changes.
+    /// Clock of the changes.
     pub clock: &'c dyn Clock,
-    /// Who changes it.
+    /// Actor that changes campaigns, for the audit log.
     pub actor: Actor,
 }
 
@@ -111,8 +112,8 @@ impl CampaignAdmin<'_> {
         was_there.then_some(()).ok_or_else(|| CampaignAdminError::UnknownCampaign(id.clone()))
     }
 
-    /// Opens, pauses or closes a campaign; one that is in the state already stays so. With the state that a form has `shown`, a campaign
-    /// that has another one by now stays as it is.
+    /// Opens, pauses or closes a campaign; no-op if it is in this state already. If the form has `shown` a state that is outdated by now,
+    /// the campaign stays as it is.
     ///
     /// # Errors
     /// [`CampaignAdminError`].
@@ -136,7 +137,7 @@ impl CampaignAdmin<'_> {
         is_done.then_some(()).ok_or_else(|| CampaignAdminError::StateChanged(id.to_owned()))
     }
 
-    /// Makes links for annotators, and returns their tokens, which are kept nowhere.
+    /// Creates links for annotators, and returns their tokens, which are not stored.
     ///
     /// # Errors
     /// [`CampaignAdminError`].
@@ -157,7 +158,7 @@ impl CampaignAdmin<'_> {
         Ok(tokens)
     }
 
-    /// Makes one link for as many annotators as `invites` says, and returns its token, which is kept nowhere.
+    /// Creates one shared link for up to `invites.count` annotators, and returns its token, which is not stored.
     ///
     /// # Errors
     /// [`CampaignAdminError`].
@@ -176,7 +177,7 @@ impl CampaignAdmin<'_> {
         Ok(token)
     }
 
-    /// Makes an annotator's link, or a shared one, unusable; judgements stay, and annotators who joined can continue.
+    /// Revokes an annotator's link or a shared one; judgements stay, and annotators who joined can continue.
     ///
     /// # Errors
     /// [`CampaignAdminError`].
@@ -189,8 +190,8 @@ impl CampaignAdmin<'_> {
         was_in_force.then_some(()).ok_or(CampaignAdminError::UnknownAnnotator { campaign, annotator })
     }
 
-    /// Leaves an annotator's judgements out of the report, and their votes out of the arena's ratings, until [`Self::readmit`]; the link
-    /// does not work until then.
+    /// Excludes an annotator's judgements from the report, and their votes from the arena's ratings, until [`Self::readmit`]; the link does
+    /// not work until then.
     ///
     /// # Errors
     /// [`CampaignAdminError`].
@@ -201,12 +202,12 @@ impl CampaignAdmin<'_> {
         }
         let mut entry = self.annotator_entry(id, annotator, AdminAction::LeaveAnnotatorOut).await?;
         entry.latter = audit_json(&json!({ "reason": reason }));
-        let was_counted = self.store.leave_annotator_out((id, annotator), reason, &entry).await?;
+        let was_counted = self.store.exclude_annotator((id, annotator), reason, &entry).await?;
         let (campaign, annotator) = (id.to_owned(), annotator.to_owned());
         was_counted.then_some(()).ok_or(CampaignAdminError::NotCounted { campaign, annotator })
     }
 
-    /// Brings the judgements and votes of an annotator back who was left out.
+    /// Readmits the judgements and votes of an excluded annotator.
     ///
     /// # Errors
     /// [`CampaignAdminError`].
@@ -217,7 +218,7 @@ impl CampaignAdmin<'_> {
         was_left_out.then_some(()).ok_or(CampaignAdminError::NotLeftOut { campaign, annotator })
     }
 
-    /// An entry of the audit log about an annotator of a campaign that there is.
+    /// Creates an audit log entry about an annotator of an existing campaign.
     async fn annotator_entry(
         &self,
         id: &str,

@@ -1,4 +1,4 @@
-//! What an annotator of a campaign may do: get the next assignment, judge it, take the last judgement back.
+//! Annotator requests: get the next assignment, judge it, undo the last judgement.
 
 use sha2::{Digest, Sha256};
 
@@ -20,14 +20,14 @@ use crate::infra::rng::SharedRng;
 use crate::infra::sessions::Sessions;
 use crate::infra::storage::{
     AnnotatorRow, AssignmentLimit, AssignmentRequest, AssignmentRow, CampaignRow, CampaignState, CampaignVote,
-    JudgementWithdrawal, NewCampaignJudgement, NextAssignment, NothingLeft, StandingJudgement, Store, StoreError,
-    is_storable,
+    JudgementWithdrawal, NewCampaignJudgement, NextAssignment, NoAssignmentReason, StandingJudgement, Store,
+    StoreError, is_storable,
 };
 
-/// Why an annotator's request is refused.
+/// Error of an annotator's request.
 #[derive(Debug, thiserror::Error)]
 pub enum AnnotatingError {
-    /// There is no such campaign, or the token is none of its links.
+    /// The campaign does not exist, or the token is not of one of its links.
     #[error("this link is not valid: ask the person who invited you for a new one")]
     UnknownLink,
     /// There is no such campaign.
@@ -36,10 +36,10 @@ pub enum AnnotatingError {
     /// The link was revoked.
     #[error("this link was revoked: ask the person who invited you")]
     Revoked,
-    /// The link is too old.
+    /// The link has expired.
     #[error("this link has expired: ask the person who invited you for a new one")]
     Expired,
-    /// Nobody can judge at the moment.
+    /// The campaign is not open for judgements.
     #[error("{}", match .0 {
         CampaignState::Draft => "this campaign has not begun: come back when it is open",
         CampaignState::Paused => "this campaign is paused: what you judged is kept, so come back later",
@@ -58,13 +58,13 @@ pub enum AnnotatingError {
     /// Another judgement came after it.
     #[error("you have judged something else since: only the last judgement can be taken back")]
     NotLast,
-    /// There is nothing to take back.
+    /// There is no judgement to undo.
     #[error("you have judged nothing that could be taken back")]
     NothingJudged,
-    /// The judgement cannot be taken.
+    /// The judgement is invalid.
     #[error(transparent)]
     Invalid(#[from] InvalidJudgement),
-    /// What is stored of the campaign cannot be read.
+    /// Stored data of the campaign cannot be parsed.
     #[error("the campaign cannot be read")]
     Unreadable(#[from] serde_json::Error),
     /// The database failed.
@@ -72,7 +72,7 @@ pub enum AnnotatingError {
     Store(#[from] StoreError),
 }
 
-/// An annotator who may judge.
+/// Annotator with access to an open campaign.
 #[derive(Debug)]
 pub struct Annotator {
     id: String,
@@ -81,54 +81,54 @@ pub struct Annotator {
     plan: CampaignPlan,
 }
 
-/// What takes judgements.
+/// Dependencies of recording judgements.
 #[derive(Clone, Copy)]
-pub struct JudgementTaking<'j> {
+pub struct JudgementContext<'j> {
     /// The database.
     pub store: &'j Store,
-    /// Ids of judgements.
+    /// Source of ids of judgements.
     pub rng: &'j SharedRng,
-    /// Time of judgements.
+    /// Clock of the judgements.
     pub clock: &'j dyn Clock,
     /// Rules that exclude a vote when it is cast.
     pub rules: &'j ExclusionRules,
-    /// Announces votes of rated campaigns.
+    /// Event bus that announces votes of rated campaigns.
     pub events: &'j dyn EventBus,
 }
 
-/// The next assignment, and how far the annotator is.
+/// Next assignment, with the annotator's progress.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Next {
-    /// What to judge, or why nothing is left.
+    /// Next assignment, or the reason why none is left.
     pub assignment: Result<ShownAssignment, Finished>,
     /// Judgements so far.
     pub done: u32,
-    /// Judgements that this annotator may be asked for in all; others may make them first.
+    /// Maximum number of judgements of this annotator; others may make some of them first.
     pub of: u32,
 }
 
-/// Hash under which a link's token is stored.
+/// Computes the hash under which a link's token is stored.
 #[must_use]
 pub fn token_hash(token: &str) -> String {
     hex(&Sha256::digest(format!("langya campaign {token}")))
 }
 
-/// Whose votes an annotator's judgements are. An annotator's id is the campaign's with a number, which anybody could guess and look up
-/// among published votes, and others may know a link; the key of the arena's sessions is known to nobody.
+/// Derives the voter pseudonym of an annotator. It is keyed by the secret of the arena's sessions, since annotator ids are guessable and
+/// could be looked up among published votes, and links may be known to others.
 fn campaign_voter(sessions: &Sessions, link_hash: &str) -> VisitorId {
     VisitorId::new(&sessions.signature("campaign voter", link_hash)[..32])
 }
 
-/// What stands in the place of a link's hash for the annotator of an API key. No link can have it, since it is the hash of no token.
+/// Returns the stand-in for a link's hash for the annotator of an API key. It cannot collide with a link, since it is the hash of no token.
 fn key_annotator_hash(key_id: &str) -> String {
     hex(&Sha256::digest(format!("langya annotator of key {key_id}")))
 }
 
 impl Annotator {
-    /// The annotator of an open campaign whose link has this token.
+    /// Returns the annotator of an open campaign whose link has this token.
     ///
     /// # Errors
-    /// [`AnnotatingError`] says why the link does not work.
+    /// [`AnnotatingError`] with the reason why the link is unusable.
     pub async fn admit(
         (store, sessions): (&Store, &Sessions),
         campaign: &str,
@@ -141,7 +141,7 @@ impl Annotator {
         Self::check(row, campaign_voter(sessions, &hash), campaign, now)
     }
 
-    /// The annotator of an open campaign that an API key is. The first request makes it, without a quota.
+    /// Returns the annotator of an API key in an open campaign. The first request creates it, without a quota.
     ///
     /// # Errors
     /// [`AnnotatingError`].
@@ -182,13 +182,13 @@ impl Annotator {
         Ok(Self { id: row.id, voter, campaign, plan })
     }
 
-    /// Whose votes the judgements are; `None` where the campaign is not rated.
+    /// Returns the voter pseudonym; `None` if the campaign is not rated.
     #[must_use]
     pub fn voter(&self) -> Option<VisitorId> {
         self.plan.rated.then(|| self.voter.clone())
     }
 
-    /// What to judge next: the assignment that waits for a judgement, or a new one.
+    /// Returns the pending assignment, or a new one.
     ///
     /// # Errors
     /// [`AnnotatingError::Store`].
@@ -219,17 +219,17 @@ impl Annotator {
         Ok(Next { assignment, done: judged, of })
     }
 
-    /// Keeps a judgement and returns the one that counts: for a repeated one that is the first.
+    /// Stores a judgement and returns the one that counts: for a repeated request, the first one.
     ///
     /// # Errors
-    /// [`AnnotatingError`] where it is not this annotator's assignment, or no judgement of its task.
+    /// [`AnnotatingError`] if the assignment is not this annotator's, or the judgement does not fit its task.
     pub async fn judge(
         &self,
-        taking: &JudgementTaking<'_>,
+        taking: &JudgementContext<'_>,
         assignment: &str,
         sent: &SentJudgement,
     ) -> Result<StandingJudgement, AnnotatingError> {
-        let JudgementTaking { store, rng, clock, .. } = *taking;
+        let JudgementContext { store, rng, clock, .. } = *taking;
         let row = if is_storable(assignment) { store.assignment(assignment, &self.id).await? } else { None };
         let row = row.ok_or(AnnotatingError::UnknownAssignment)?;
         let said = self.plan.judgement(sent, row.shown.len())?;
@@ -255,13 +255,13 @@ impl Annotator {
             taking.events.publish(Event::VoteRecorded);
         }
         if let Err(error) = end_if_enough(store, &self.campaign, &self.plan, now).await {
-            // The judgement is stored, and the next one looks again.
+            // The judgement is stored, and the next one repeats the check.
             tracing::warn!(campaign = %self.campaign.id, error = %error, "it could not be checked whether a campaign has enough judgements");
         }
         Ok(kept)
     }
 
-    /// The category of an item, where questions depend on it.
+    /// Reads the category of an item, if questions depend on it.
     async fn category(&self, store: &Store, row: &AssignmentRow) -> Result<String, StoreError> {
         if self.plan.asks_by_category() {
             return Ok(store.campaign_item(&self.campaign.id, row.item).await?.category);
@@ -269,10 +269,10 @@ impl Annotator {
         Ok(String::new())
     }
 
-    /// The vote that a judgement of a rated campaign is. What is asked a second time is no second vote.
+    /// Converts a judgement of a rated campaign to a vote; a repeated unit gives no second vote.
     async fn vote(
         &self,
-        taking: &JudgementTaking<'_>,
+        taking: &JudgementContext<'_>,
         row: &AssignmentRow,
         said: &UnitJudgement,
     ) -> Result<Option<CampaignVote>, AnnotatingError> {
@@ -297,12 +297,12 @@ impl Annotator {
         }))
     }
 
-    /// Takes the last judgement back; its assignment comes next, and its vote counts no more. A request that names the judgement may be
-    /// repeated: it takes no other one back.
+    /// Undoes the last judgement; its assignment comes next, and its vote no longer counts. A request that names the judgement is
+    /// idempotent: it undoes no other one.
     ///
     /// # Errors
     /// [`AnnotatingError::NothingJudged`]; for a named judgement [`AnnotatingError::UnknownJudgement`] or [`AnnotatingError::NotLast`].
-    pub async fn undo(&self, taking: &JudgementTaking<'_>, judgement: Option<&str>) -> Result<(), AnnotatingError> {
+    pub async fn undo(&self, taking: &JudgementContext<'_>, judgement: Option<&str>) -> Result<(), AnnotatingError> {
         let last = match judgement {
             Some(named) if is_storable(named) => named.to_owned(),
             Some(_) => return Err(AnnotatingError::UnknownJudgement),
@@ -327,11 +327,11 @@ impl Annotator {
         }
     }
 
-    fn finished(&self, nothing: NothingLeft) -> Finished {
+    fn finished(&self, nothing: NoAssignmentReason) -> Finished {
         match nothing {
-            NothingLeft::Units => Finished::NothingLeft,
-            NothingLeft::Quota => Finished::Quota,
-            NothingLeft::Room => {
+            NoAssignmentReason::Units => Finished::NothingLeft,
+            NoAssignmentReason::Quota => Finished::Quota,
+            NoAssignmentReason::Room => {
                 Finished::Ended(self.campaign.ended.map_or(EndReason::MaxJudgements, |end| end.because))
             }
         }

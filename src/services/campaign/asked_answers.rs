@@ -1,10 +1,10 @@
-//! The answers of models that a campaign asks itself.
+//! Answers that a campaign requests from models itself.
 //!
-//! They are kept as the answers to a suite are, under a suite of the campaign's own that no list shows: annotators are to find nothing of it.
+//! They are stored like the answers to a suite, under a private suite that is not listed: annotators must not see it.
 
 use std::collections::BTreeMap;
 
-use crate::benchmark::loading::{Loaded, answers_of};
+use crate::benchmark::loading::{LoadedSuite, answers_of};
 use crate::domain::battle::ModelId;
 use crate::domain::benchmark::item::Item;
 use crate::domain::campaign::items::AnswerRow;
@@ -13,9 +13,9 @@ use crate::domain::campaign::prompts::{CampaignPrompt, PromptSuite, is_shown};
 use crate::infra::clock::Clock;
 use crate::infra::storage::{BenchItemRow, BenchSet, BenchSuiteRow, Store, StoreError};
 
-/// What is to be asked, as a run asks the items of a suite.
+/// Builds the private suite with the prompts as items.
 #[must_use]
-pub fn asked_suite(plan: &CampaignPlan, prompts: &[CampaignPrompt], clock: &dyn Clock) -> Loaded {
+pub fn asked_suite(plan: &CampaignPlan, prompts: &[CampaignPrompt], clock: &dyn Clock) -> LoadedSuite {
     let suite = PromptSuite::new(&plan.id);
     let data = suite.data(prompts);
     let row = BenchSuiteRow {
@@ -26,27 +26,27 @@ pub fn asked_suite(plan: &CampaignPlan, prompts: &[CampaignPrompt], clock: &dyn 
         items: data.items.len() as u64,
         imported_at: clock.now(),
     };
-    Loaded { row, suite: Box::new(suite), data }
+    LoadedSuite { row, suite: Box::new(suite), data }
 }
 
-/// Keeps the items that are not kept yet, so that answers to them can be.
+/// Stores missing items, so that answers to them can be stored.
 ///
 /// # Errors
-/// [`StoreError`]; nothing was kept then.
-pub async fn keep_items(store: &Store, asked: &Loaded) -> Result<(), StoreError> {
+/// [`StoreError`]; nothing was stored then.
+pub async fn keep_items(store: &Store, asked: &LoadedSuite) -> Result<(), StoreError> {
     let body = |item: &Item| serde_json::to_string(item).expect("texts are JSON");
     let items: Vec<BenchItemRow> =
         asked.data.items.iter().map(|item| BenchItemRow { item: item.id.clone(), body: body(item) }).collect();
     store.add_bench_items(&asked.row, &items).await
 }
 
-/// The answers to the prompts that all models of the plan answered with something that can be shown: models are compared on the same items.
+/// Reads the answers to the prompts that all models of the plan answered with visible text: models are compared on the same items.
 ///
 /// # Errors
 /// [`StoreError`].
 pub async fn asked_answers(
     store: &Store,
-    asked: &Loaded,
+    asked: &LoadedSuite,
     plan: &CampaignPlan,
     prompts: &[CampaignPrompt],
 ) -> Result<Vec<AnswerRow>, StoreError> {

@@ -1,4 +1,4 @@
-//! Makes a campaign from its files.
+//! Creates a campaign from its files.
 
 use crate::domain::battle::Outcome;
 use crate::domain::campaign::forecast::Forecast;
@@ -7,13 +7,13 @@ use crate::domain::campaign::shared_and_gold_units::{CampaignUnit, CampaignUnits
 use crate::formats::campaign_files::CampaignFiles;
 use crate::infra::storage::{NewAuditEntry, NewCampaign, NewUnit, Store, StoreError};
 
-/// Why a campaign cannot be made.
+/// Error of creating a campaign.
 #[derive(Debug, thiserror::Error)]
 pub enum CreateCampaignError {
-    /// Its items cannot be judged.
+    /// Invalid items.
     #[error(transparent)]
     Items(#[from] ItemError),
-    /// There is one of this id.
+    /// A campaign with this id exists.
     #[error(
         "there is a campaign {0:?} already, with judgements of its own: give this one another id, or delete that one with `langya \
          campaign delete {0}`"
@@ -24,7 +24,7 @@ pub enum CreateCampaignError {
     Store(#[from] StoreError),
 }
 
-/// A campaign that is ready to be stored.
+/// Campaign that is ready to be stored.
 #[derive(Debug)]
 pub struct PreparedCampaign {
     files: CampaignFiles,
@@ -49,19 +49,20 @@ impl PreparedCampaign {
         Ok(Self { units, forecast: order.forecast, files })
     }
 
-    /// What the campaign will take.
+    /// Returns the forecast of the campaign's effort.
     #[must_use]
     pub fn forecast(&self) -> &Forecast {
         &self.forecast
     }
 
-    /// Id of the campaign.
+    /// Returns the id of the campaign.
     #[must_use]
     pub fn id(&self) -> &str {
         &self.files.plan.id
     }
 
-    /// Stores the campaign as a draft, with all its items and its entry in the audit log, or not at all. `progress` gets the number of items so far.
+    /// Stores the campaign as a draft with its items and its audit log entry, in one transaction. `progress` gets the number of items so
+    /// far.
     ///
     /// # Errors
     /// [`CreateCampaignError`].

@@ -1,4 +1,4 @@
-//! Looks whether a campaign has enough judgements, after one came.
+//! Ends campaigns that have enough judgements, checked after each judgement.
 
 use super::reports::{CampaignReportError, counted_units};
 use crate::domain::campaign::ending::{EndCondition, EndReason};
@@ -8,7 +8,7 @@ use crate::domain::stats::confidence::ConfidenceLevel;
 use crate::domain::time::Timestamp;
 use crate::infra::storage::{CampaignRow, Store};
 
-/// Ends a campaign whose file says when, where that is so now.
+/// Ends a campaign if the stopping rule of its file is met.
 ///
 /// # Errors
 /// [`CampaignReportError`].

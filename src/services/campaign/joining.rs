@@ -1,4 +1,4 @@
-//! How people come to a campaign by a link that many share: each takes one of its places and gets a link of their own.
+//! Joining a campaign by a shared link: each annotator takes one of its places and gets a personal link.
 
 use sha2::{Digest, Sha256};
 
@@ -8,22 +8,22 @@ use crate::domain::time::Timestamp;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{CampaignState, JoiningAnnotator, Store, is_storable};
 
-/// Characters of a link's token.
+/// Length of a link's token in characters.
 const TOKEN: usize = 32;
-/// Characters of a participant's name at most.
+/// Maximum length of a participant's name in characters.
 const MAX_PARTICIPANT: usize = 100;
 
-/// What distinguishes a second try of the same person from another person.
+/// Identity of a joining person, which makes repeated requests idempotent.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct JoinIdentity<'j> {
-    /// The same for every try of one person: a number drawn by their device. Without it, every try takes a place.
+    /// Random number of the person's device, the same for every request. Without it, every request takes a place.
     pub request: Option<&'j str>,
-    /// As a recruitment platform knows the person; the same for every try, too.
+    /// Participant id at a recruitment platform, also the same for every request.
     pub participant: Option<&'j str>,
 }
 
 impl JoinIdentity<'_> {
-    /// What is no name of a participant is left out.
+    /// Drops an invalid participant name.
     fn checked(self) -> Self {
         let is_name = |name: &&str| {
             let characters = name.chars().count();
@@ -32,7 +32,7 @@ impl JoinIdentity<'_> {
         Self { participant: self.participant.map(str::trim).filter(is_name), ..self }
     }
 
-    /// The token of the link that is this person's own: the same for the same person, and known to nobody without the shared link.
+    /// Derives the token of the personal link: the same for the same person, and secret without the shared link.
     fn token(self, shared: &str, rng: &SharedRng) -> String {
         let known = self.participant.map(|name| format!("participant {name}"));
         let known = known.or_else(|| self.request.map(|request| format!("request {request}")));
@@ -43,10 +43,10 @@ impl JoinIdentity<'_> {
     }
 }
 
-/// Takes a place of a shared link, and returns the token of the link that is the annotator's own; a repeated request gets the same.
+/// Takes a place of a shared link, and returns the token of the annotator's personal link; a repeated request gets the same.
 ///
 /// # Errors
-/// [`AnnotatingError`] says why the link does not work.
+/// [`AnnotatingError`] with the reason why the link is unusable.
 pub async fn join(
     store: &Store,
     rng: &SharedRng,

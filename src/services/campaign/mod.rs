@@ -1,4 +1,4 @@
-//! Campaigns: made from files, judged by annotators, reported.
+//! Campaigns: created from files, judged by annotators, reported.
 
 pub mod administration;
 pub mod annotating;

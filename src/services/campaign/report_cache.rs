@@ -10,14 +10,14 @@ use crate::infra::single_flight::{SingleFlight, Throttle};
 use crate::infra::storage::{CampaignRow, CampaignVersion, Store};
 use crate::infra::tasks::Tasks;
 
-/// Reports that are kept.
+/// Number of cached reports.
 const CAPACITY: usize = 8;
-/// Rest after a report, as a multiple of its duration.
-const REST_TIMES: u32 = 1;
-/// Longest wait for another report.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Cool-down after a report, as a multiple of its duration.
+const COOL_DOWN_FACTOR: u32 = 1;
+/// Maximum wait for another report.
+const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The latest reports.
+/// Cache of the latest reports.
 pub struct CampaignReports {
     store: Store,
     reports: SingleFlight<JudgementsVersion, CampaignReport, CampaignReportError>,
@@ -27,21 +27,21 @@ pub struct CampaignReports {
 #[derive(Debug, Clone, PartialEq)]
 struct JudgementsVersion {
     campaign: String,
-    /// A campaign that is deleted and made again is another one.
+    /// Creation time, which distinguishes a recreated campaign with the same id.
     created_at: i64,
     judged: CampaignVersion,
     options: LeaderboardOptions,
 }
 
 impl CampaignReports {
-    /// A cache without a report.
+    /// Creates an empty cache.
     #[must_use]
     pub fn new(store: Store, tasks: Tasks) -> Self {
-        let throttle = Throttle::new(REST_TIMES, PATIENCE);
+        let throttle = Throttle::new(COOL_DOWN_FACTOR, TIMEOUT);
         Self { store, reports: SingleFlight::new("report_campaign", CAPACITY, throttle, tasks) }
     }
 
-    /// The report of a campaign as it stands now. One at a time is made.
+    /// Returns the current report of a campaign. One report at a time is computed.
     ///
     /// # Errors
     /// [`CampaignReportError`].

@@ -20,46 +20,46 @@ use crate::domain::rating::vote_log::VoteLog;
 use crate::infra::single_flight::FlightError;
 use crate::infra::storage::{AnnotatorExclusion, AnnotatorJudgements, CampaignRow, Store, StoreError};
 
-/// Annotators whose judgements are read at once.
+/// Maximum number of annotators read concurrently.
 const AT_ONCE: usize = 4;
 
-/// Why there is no report.
+/// Error of reporting a campaign.
 #[derive(Debug, thiserror::Error)]
 pub enum CampaignReportError {
-    /// What is stored of the campaign cannot be read.
+    /// Stored data of the campaign cannot be parsed.
     #[error("the campaign {campaign:?} cannot be read: {source}")]
     Unreadable {
-        /// The campaign.
+        /// Id of the campaign.
         campaign: String,
-        /// What is wrong.
+        /// Parse error.
         source: serde_json::Error,
     },
-    /// There is none of this id.
+    /// No campaign has this id.
     #[error("there is no campaign {0:?}: `langya campaign list` shows them")]
     Unknown(String),
-    /// It has no question of this id that gives each model a number.
+    /// The campaign has no scale question with this id about answers.
     #[error(
         "the campaign {campaign:?} has no question {question:?} with kind = \"scale\" and about = \"answer\": only such questions are \
          series"
     )]
     UnknownQuestion {
-        /// The campaign.
+        /// Id of the campaign.
         campaign: String,
         /// The question.
         question: String,
     },
-    /// The judge has judged nothing of it.
+    /// The judge has no verdicts on units judged by people.
     #[error(
         "{judge:?} has judged nothing of the campaign {campaign:?} that people have judged: `langya judge run --campaign {campaign} --judge \
          {judge}` asks it"
     )]
     NoVerdicts {
-        /// The campaign.
+        /// Id of the campaign.
         campaign: String,
-        /// The judge.
+        /// Id of the judge.
         judge: String,
     },
-    /// The thread died that worked on it.
+    /// The computing thread panicked.
     #[error("the thread that computes the report ended early")]
     Thread,
     /// The comparisons cannot be fitted.
@@ -74,7 +74,7 @@ pub enum CampaignReportError {
 }
 
 impl CampaignReportError {
-    /// Whether the database has an outage, which is in the log already.
+    /// Whether the database is unavailable, which is logged already.
     #[must_use]
     pub fn is_outage(&self) -> bool {
         match self {
@@ -84,14 +84,14 @@ impl CampaignReportError {
         }
     }
 
-    /// Whether other reports take too long.
+    /// Whether the wait for other reports timed out.
     #[must_use]
     pub fn is_busy(&self) -> bool {
         matches!(self, Self::Shared(FlightError::Busy))
     }
 }
 
-/// The report of a campaign as it stands now.
+/// Computes the current report of a campaign.
 ///
 /// # Errors
 /// [`CampaignReportError`].
@@ -125,16 +125,16 @@ pub async fn campaign_report(
     Ok(report.map_err(|_| CampaignReportError::Thread)??)
 }
 
-/// What a campaign says of each model, as a series reads it.
+/// Data of a campaign's series.
 pub enum CampaignSeries {
     /// Comparisons, to be fitted like votes.
     Votes(Arc<VoteLog>),
-    /// Means of each model's items.
+    /// Mean scores of items, by model.
     Scores(BTreeMap<String, Vec<f64>>),
 }
 
-/// The judgements of a campaign, the answers to one of its questions, or a judge's verdicts on what people judged, as a series reads
-/// them, without repetitions and without annotators who are left out.
+/// Reads the judgements of a campaign, the answers to one of its questions, or a judge's verdicts on the same units, for a series; without
+/// repetitions and excluded annotators.
 ///
 /// # Errors
 /// [`CampaignReportError`].
@@ -166,7 +166,7 @@ pub async fn campaign_series(
     })
 }
 
-/// The judgements that count for ratings: no repetitions, and none of annotators who are left out.
+/// Reads the judgements that count for ratings: without repetitions and excluded annotators.
 pub(super) async fn counted_units(store: &Store, id: &str) -> Result<Vec<JudgedUnit>, CampaignReportError> {
     let mut judged = judged_units(store, id).await?;
     let exclusions = store.annotator_exclusions(id).await?;
@@ -180,7 +180,7 @@ fn left_out(exclusion: AnnotatorExclusion) -> Option<LeftOutAnnotator> {
     withdrawn_at.is_none().then_some(LeftOutAnnotator { annotator, reason, by, at, judgements: 0 })
 }
 
-/// All judgements of a campaign that stand, in the order in which they were made.
+/// Reads all judgements of a campaign that were not undone, in order of time.
 async fn judged_units(store: &Store, campaign: &str) -> Result<Vec<JudgedUnit>, CampaignReportError> {
     let annotators = store.annotators_with_judgements(campaign).await?;
     let read = stream::iter(annotators).map(|annotator| judged_by(store, campaign, annotator));
@@ -190,7 +190,7 @@ async fn judged_units(store: &Store, campaign: &str) -> Result<Vec<JudgedUnit>, 
     Ok(judged.into_iter().map(|(_, unit)| unit).collect())
 }
 
-/// The judgements of an annotator with their times.
+/// Reads the judgements of an annotator with their times.
 async fn judged_by(
     store: &Store,
     campaign: &str,
@@ -204,7 +204,7 @@ async fn judged_by(
     })
 }
 
-/// Why a judgement cannot be read.
+/// Error of parsing a judgement.
 enum UnreadableJudgement {
     Json(serde_json::Error),
     Store(StoreError),

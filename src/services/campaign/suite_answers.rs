@@ -1,4 +1,4 @@
-//! Reads the answers that models gave to a suite, for a campaign.
+//! Reads models' answers to a suite, for a campaign.
 
 use std::collections::BTreeMap;
 
@@ -12,11 +12,11 @@ use crate::domain::campaign::plan::CampaignPlan;
 use crate::domain::campaign::suite_answers::answer_rows;
 use crate::infra::storage::{BenchSet, Store};
 
-/// The first round of answers of the plan's models, or of all, to the latest data of a suite. An item whose answers are not all there is
-/// left out: models are compared on the same items.
+/// Reads first-round answers of the plan's models, or of all, to the latest data of a suite. Items with missing answers are omitted: models
+/// are compared on the same items.
 ///
 /// # Errors
-/// [`BenchError`] where there is no such suite, or a model has no answers.
+/// [`BenchError`] for an unknown suite, or a model without answers.
 pub async fn suite_answers(store: &Store, suite: &str, plan: &CampaignPlan) -> Result<Vec<AnswerRow>, BenchError> {
     let loaded = load(store, suite, None, &SuiteOptions::default()).await?;
     let set = BenchSet { suite: SuiteId::new(suite), version: loaded.data.sha256.clone(), sample: 1 };

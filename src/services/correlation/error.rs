@@ -1,4 +1,4 @@
-//! Why a series cannot be read.
+//! Errors of reading a series.
 
 use crate::battle_judging::reports::BattleJudgingError;
 use crate::benchmark::error::BenchError;
@@ -10,7 +10,7 @@ use crate::formats::model_table::ModelTableError;
 use crate::infra::storage::StoreError;
 use crate::infra::stored_votes::vote_log::ReadLogError;
 
-/// Why there is no such series.
+/// Error of reading a series.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadSeriesError {
     /// The series cannot be compared.
@@ -19,29 +19,29 @@ pub enum ReadSeriesError {
     /// The table cannot be read.
     #[error(transparent)]
     Table(#[from] ModelTableError),
-    /// A column is requested, but there is no table.
+    /// A column is requested without a table.
     #[error("the series {0:?} is a column of a table: name the file with --table, or write arena:rating")]
     NoTable(String),
-    /// A series of the arena is requested, but there is no database.
+    /// A series of the arena is requested without a database.
     #[error("the series {0:?} is read from a database, but no database is open")]
     NoStore(String),
-    /// Nothing was published under this name.
+    /// No published series has this name.
     #[error("unknown published series {id:?}: expected one of {known}")]
     Published {
         /// The requested name.
         id: String,
-        /// What there is.
+        /// Available names.
         known: String,
     },
-    /// A suite that nobody was judged on.
+    /// The suite has no judgements.
     #[error("no model has been judged on {suite}{by}: run `langya bench run {suite}` first")]
     NotJudged {
-        /// The suite.
+        /// Name of the suite.
         suite: String,
-        /// The requested judge, in words.
+        /// Description of the requested judge.
         by: String,
     },
-    /// Nobody has said how satisfied they are.
+    /// No vote has a satisfaction rating.
     #[error("no rated vote says both how satisfied the visitor was and what the intent was")]
     NoSatisfaction,
     /// The alias table cannot be used.
@@ -65,16 +65,16 @@ pub enum ReadSeriesError {
     /// The rating options or the fit failed.
     #[error(transparent)]
     Fit(#[from] FitError),
-    /// No vote is of the slice.
+    /// No vote matches the slice.
     #[error(transparent)]
     Slice(#[from] SliceError),
-    /// The thread died that worked on it.
+    /// The computing thread panicked.
     #[error("the thread that computes a series ended early")]
     Thread(#[from] tokio::task::JoinError),
 }
 
 impl ReadSeriesError {
-    /// Whether the user gave something that cannot be used.
+    /// Whether the user's input is invalid.
     #[must_use]
     pub fn is_input(&self) -> bool {
         match self {
@@ -90,7 +90,7 @@ impl ReadSeriesError {
         }
     }
 
-    /// Whether the database has an outage, which is in the log already.
+    /// Whether the database is unavailable, which is logged already.
     #[must_use]
     pub fn is_outage(&self) -> bool {
         match self {

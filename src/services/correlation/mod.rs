@@ -1,5 +1,5 @@
-//! Reads the series of a correlation study from the arena's votes, benchmarks and published tables, and keeps those of the
-//! live page in memory.
+//! Reads the series of a correlation study from the arena's votes, benchmarks and published tables, and caches those of the live page in
+//! memory.
 
 mod error;
 mod published;

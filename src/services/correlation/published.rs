@@ -5,7 +5,7 @@ use crate::domain::benchmark::published;
 use crate::domain::correlation::published_series::{ImportedScore, PublishedValues, of_imported, of_papers, split};
 use crate::infra::storage::{PublishedScoreRow, Store};
 
-/// The values of a published series.
+/// Reads the values of a published series.
 ///
 /// # Errors
 /// [`ReadSeriesError::Published`], [`ReadSeriesError::Series`], or the database failed.

@@ -1,4 +1,4 @@
-//! Reads series, each source once.
+//! Reads series, with each source read once.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -29,14 +29,14 @@ use crate::infra::stored_votes::vote_log::{LogQuery, read_log};
 /// Number of concurrent page reads.
 const AT_ONCE: usize = 2;
 
-/// Sources of series, and how they are computed.
+/// Sources of series, and options for computing them.
 #[derive(Clone)]
 pub struct Sources<'s> {
-    /// The arena.
+    /// Database of the arena.
     pub store: Option<&'s Store>,
-    /// A table.
+    /// Table of models.
     pub table: Option<&'s ModelTable>,
-    /// Other names of models.
+    /// Aliases of models.
     pub aliases: Aliases,
     /// The rating options; also the confidence level of all intervals.
     pub rating: LeaderboardOptions,
@@ -44,10 +44,10 @@ pub struct Sources<'s> {
     pub bootstrap: BootstrapOptions,
 }
 
-/// Reads series. Data that several of them share, such as votes or judgements, is read once.
+/// Reads series. Data shared by several of them, such as votes or judgements, is read once.
 pub struct SeriesReader<'s> {
     sources: Sources<'s>,
-    /// The last vote to read.
+    /// Sequence number of the last vote to read.
     last_vote: i64,
     log: Option<(ColumnSet, Arc<VoteLog>)>,
     used: Provenance,
@@ -55,7 +55,7 @@ pub struct SeriesReader<'s> {
 }
 
 impl<'s> SeriesReader<'s> {
-    /// A reader that has read nothing.
+    /// Creates a reader with empty caches.
     #[must_use]
     pub fn new(sources: Sources<'s>) -> Self {
         Self {
@@ -67,25 +67,25 @@ impl<'s> SeriesReader<'s> {
         }
     }
 
-    /// A reader with suite scores from an earlier reader of the same judgements.
+    /// Creates a reader with the suite scores of an earlier reader of the same judgements.
     #[must_use]
     pub fn with_suites(sources: Sources<'s>, suites: SuiteCache) -> Self {
         Self { suites, ..Self::new(sources) }
     }
 
-    /// The reader of the votes up to this number.
+    /// Limits the reader to the votes up to this sequence number.
     #[must_use]
     pub fn up_to(self, last_vote: i64) -> Self {
         Self { last_vote, ..self }
     }
 
-    /// The scores of the suites that were read.
+    /// Returns the cached suite scores.
     #[must_use]
     pub fn into_suites(self) -> SuiteCache {
         self.suites
     }
 
-    /// Reads several series, in their order.
+    /// Reads several series, in this order.
     ///
     /// # Errors
     /// [`ReadSeriesError`].
@@ -128,14 +128,14 @@ impl<'s> SeriesReader<'s> {
         Ok(Series { name: name.clone(), title, subjects, points, notes, resampled })
     }
 
-    /// Provenance of everything read so far.
+    /// Returns the provenance of all data read so far.
     #[must_use]
     pub fn used(&self) -> Provenance {
         Provenance { suites: self.suites.used(), ..self.used.clone() }
     }
 
-    /// Names of all stored series: every part of every judged suite, the whole suite by each judge where it has several, ratings by verdicts
-    /// on battles, and imported scores.
+    /// Lists the names of all stored series: every part of every judged suite, the whole suite by each judge if it has several, ratings by
+    /// verdicts on battles, and imported scores.
     ///
     /// # Errors
     /// [`ReadSeriesError`].
@@ -148,7 +148,7 @@ impl<'s> SeriesReader<'s> {
             match self.suite(&suite, None).await {
                 Ok(scores) => {
                     names.extend(scores.keys().into_iter().map(|key| SeriesName::of_suite(&suite, &key)));
-                    names.extend(SeriesName::by_single_judges(&suite, &scores.used.judges));
+                    names.extend(SeriesName::by_single_judges(&suite, &scores.judges));
                 }
                 Err(ReadSeriesError::NotJudged { .. }) => {}
                 Err(error) => return Err(error),
@@ -177,19 +177,20 @@ impl<'s> SeriesReader<'s> {
     ) -> Result<SeriesValues, ReadSeriesError> {
         self.read_votes(std::slice::from_ref(name)).await?;
         let (_, log) = self.log.clone().expect("the votes were just read");
-        // All metrics of a part share their votes in each replicate.
+        // All metrics of a slice share the resampled votes of each replicate.
         let log = SlicedLog { log, slice: part.0.clone(), source: format!("arena:{part}") };
         self.rated(part.title(metric), metric, log).await
     }
 
-    /// A metric by a judge's verdicts on the arena's battles, fitted like votes.
+    /// Computes a metric from a judge's verdicts on the arena's battles, fitted like votes.
     async fn verdicts(&self, name: &SeriesName, judge: &str) -> Result<SeriesValues, ReadSeriesError> {
         let log = Arc::new(verdict_votes(self.store(name)?, judge).await?);
         let log = SlicedLog { log, slice: Slice::default(), source: name.to_string() };
         self.rated(format!("rating by verdicts of {judge}"), Metric::Rating, log).await
     }
 
-    /// The ratings or mean scores by a campaign, by a question of it, or by a judge's verdicts on the same answers. Its items are resampled for scores, and for ratings its annotators with all of their judgements.
+    /// Computes ratings or mean scores from a campaign, one of its questions, or a judge's verdicts on the same answers. Bootstrap units
+    /// are items for scores, and annotators with all of their judgements for ratings.
     async fn campaign(
         &self,
         name: &SeriesName,
@@ -257,8 +258,8 @@ impl<'s> SeriesReader<'s> {
         Ok(scores)
     }
 
-    /// Reads the votes with all columns that the series need, unless that was done. Who reads series one by one calls it
-    /// with all of them first, so that the votes are read once.
+    /// Reads the votes with all columns that the series need, unless cached. To read the votes once, call this with all series before
+    /// reading them one by one.
     ///
     /// # Errors
     /// [`ReadSeriesError`].
@@ -268,7 +269,7 @@ impl<'s> SeriesReader<'s> {
         for name in names {
             if let SeriesName::Arena { part, .. } = name {
                 part.0.add_columns(&mut wanted);
-                // Who is resampled, and how intervals of ratings are found, is as on the leaderboard.
+                // Bootstrap units and rating intervals are as on the leaderboard.
                 wanted.voters |= self.sources.rating.interval.reads_voters();
                 asked = Some(name);
             }
@@ -295,10 +296,10 @@ impl<'s> SeriesReader<'s> {
     }
 }
 
-/// Votes, and which of them.
+/// Votes of a slice.
 struct SlicedLog {
     log: Arc<VoteLog>,
     slice: Slice,
-    /// Seed name of the resampling.
+    /// Name that seeds the bootstrap.
     source: String,
 }

@@ -7,7 +7,7 @@ use crate::domain::labeling::scheme::Scheme;
 use crate::infra::storage::{SatisfiedVote, Store, VoteRange};
 use crate::infra::stored_votes::final_labels::final_labels_of;
 
-/// The satisfaction of the rated votes that have one and an intent, by intent, up to the last vote of the range.
+/// Reads the satisfaction of rated votes by intent, up to the last vote of the range; votes without satisfaction or intent are omitted.
 ///
 /// # Errors
 /// [`ReadSeriesError::NoSatisfaction`], or the database failed.

@@ -12,10 +12,10 @@ use crate::domain::correlation::{SuiteSeries, SuiteUsed};
 use crate::domain::stats::resample::BootstrapOptions;
 use crate::infra::storage::{BenchSet, ScoredJudgement, Store};
 
-/// The scores of a suite by one judge, or by all judges. Computes on a blocking thread.
+/// Computes the scores of a suite by one judge, or by those whose scores its page shows, on a blocking thread.
 ///
 /// # Errors
-/// [`ReadSeriesError`] if there is no such suite or no judgement, or the database fails.
+/// [`ReadSeriesError`] for an unknown suite, no judgements, or a database failure.
 pub(super) async fn read(
     store: &Store,
     suite: &str,
@@ -48,11 +48,11 @@ pub(super) async fn read(
     Ok(Arc::new(tokio::task::spawn_blocking(compute).await??))
 }
 
-/// The judgements of the judge, or of all, beside the baseline that most were made with; none where there are none.
+/// Returns the judgements of the judge, or of all, with the most frequent baseline; `None` without judgements.
 fn of_judge(rows: Vec<ScoredJudgement>, judge: Option<&str>) -> Option<Vec<Judgement>> {
     let is_own = |row: &ScoredJudgement| judge.is_none_or(|judge| row.judgement.judge_model == judge);
     let baseline =
         most_used_baseline(rows.iter().filter(|row| is_own(row)).map(|row| row.baseline.as_str()))?.to_owned();
-    // Collected in place: hundreds of thousands are not copied.
+    // Collected in place, without copying hundreds of thousands of rows.
     Some(rows.into_iter().filter(|row| is_own(row) && row.baseline == baseline).map(|row| row.judgement).collect())
 }

@@ -1,4 +1,5 @@
-//! Voters whose votes differ from the crowd's more than chance and honest tastes explain, and the evidence. It excludes nobody.
+//! Flagged voters, whose votes differ from the crowd's more than chance and honest tastes explain, with the evidence. Flagging excludes no
+//! votes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,12 +13,12 @@ use crate::infra::storage::{Store, StoreError, VoteRange};
 use crate::infra::stored_votes::vote_log::{LogQuery, ReadLogError, read_log};
 use crate::infra::tasks::Tasks;
 
-/// Rest after a test, as a multiple of its duration.
-const REST_TIMES: u32 = 4;
-/// Longest wait for the tests of others.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// Cool-down after a test, as a multiple of its duration.
+const COOL_DOWN_FACTOR: u32 = 4;
+/// Maximum wait for other tests.
+const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Why voters were not tested.
+/// Error of testing voters.
 #[derive(Debug, thiserror::Error)]
 pub enum FlaggedError {
     /// The votes could not be read.
@@ -45,7 +46,7 @@ impl From<StoreError> for FlaggedError {
     }
 }
 
-/// Reads the rated votes with their voters. `progress` hears of the last number read, and of the last of all.
+/// Reads the rated votes with their voters. `progress` gets the sequence numbers of the latest vote read and of the last vote.
 ///
 /// # Errors
 /// [`ReadLogError`].
@@ -54,33 +55,33 @@ pub async fn read_voters(store: &Store, progress: impl Fn(i64, i64)) -> Result<V
     read_log(store, LogQuery { columns, range: VoteRange::ALL, concurrency: 2 }, progress).await
 }
 
-/// Puts the pseudonyms that are published in place of what the database knows of voters.
+/// Replaces the stored voter ids by the published pseudonyms.
 pub fn hide_voters(report: &mut VoterReport) {
     report.results.iter_mut().for_each(|result| result.voter = voter_pseudonym(&result.voter));
 }
 
-/// A report with what it depends on.
+/// Report with the version of its inputs.
 #[derive(Debug)]
 struct TestedVotes {
     version: (i64, i64),
     report: Arc<VoterReport>,
 }
 
-/// Keeps the latest score test of all voters until a vote or an exclusion changes.
+/// Cache of the latest score test of all voters, until a vote or an exclusion changes.
 pub struct FlaggedVotersCache {
     store: Store,
     flights: SingleFlight<(), TestedVotes, FlaggedError>,
 }
 
 impl FlaggedVotersCache {
-    /// Nothing was tested yet.
+    /// Creates an empty cache.
     #[must_use]
     pub fn new(store: Store, tasks: Tasks) -> Self {
-        let flights = SingleFlight::new("test_voters", 1, Throttle::new(REST_TIMES, PATIENCE), tasks);
+        let flights = SingleFlight::new("test_voters", 1, Throttle::new(COOL_DOWN_FACTOR, TIMEOUT), tasks);
         Self { store, flights }
     }
 
-    /// The score test of all voters, by their pseudonyms.
+    /// Returns the score test of all voters, by their pseudonyms.
     ///
     /// # Errors
     /// [`FlightError`].
@@ -101,7 +102,7 @@ async fn test(store: Store) -> Result<TestedVotes, FlaggedError> {
     let log = read_voters(&store, |_, _| {}).await?;
     let tested = tokio::task::spawn_blocking(move || test_voters(&log, VoterTest::Score, 0)).await?;
     let mut report = match tested {
-        // Nobody has voted yet, or all votes were imported without their voters.
+        // There are no votes yet, or all were imported without voters.
         Err(FitError::NoVoters) => VoterReport { test: VoterTest::Score, voters: 0, results: Vec::new(), taste: None },
         tested => tested?,
     };

@@ -1,5 +1,5 @@
-//! Has a language model read the battles of rated votes for leaks that the rules miss, and excludes the votes on which it finds one, where
-//! the operator has named such a model. What it cannot read stays rated.
+//! Checks the battles of rated votes by a language model, if configured, for identity leaks that the rules miss, and excludes votes with
+//! leaks. Votes that it cannot check stay rated.
 
 use futures_util::stream::{self, StreamExt};
 use tokio_util::sync::CancellationToken;
@@ -22,25 +22,25 @@ use crate::infra::metrics;
 use crate::infra::storage::{
     LeakCheckRow, LeakCheckState, LeakCheckStatus, NewExclusions, Store, StoreError, UncheckedVote,
 };
-use crate::judging_rounds::{JudgingRounds, RoundDependencies, RoundOutcome};
+use crate::judging_rounds::{BackgroundJudging, RoundDependencies, RoundOutcome};
 
-/// Votes of one round at most.
+/// Maximum number of votes per round.
 const AT_MOST: u32 = 64;
-/// Votes older than this, in milliseconds, are not looked at.
+/// Maximum age of checked votes in milliseconds.
 const NEW: i64 = 7 * 24 * 60 * 60 * 1_000;
-/// Texts of more tokens are not read.
-const MOST_TOKENS: u64 = 24_000;
-/// How often the model is asked for a reply that can be read.
+/// Maximum length of checked texts in tokens.
+const MAX_TOKENS: u64 = 24_000;
+/// Maximum number of requests for a parsable reply.
 const REPLIES: u32 = 2;
-/// Leaks that a reason names at most.
+/// Maximum number of leaks in a reason.
 const REASONS: usize = 3;
 
-/// Votes that are looked at: those since this moment.
+/// Returns the earliest time of votes to check.
 fn looked_at_since(now: Timestamp) -> Timestamp {
     Timestamp(now.0.saturating_sub(NEW))
 }
 
-/// What the language model has read of the votes by now; `None` where no model reads votes.
+/// Returns the progress of the leak check; `None` if no model is configured.
 ///
 /// # Errors
 /// [`StoreError`].
@@ -57,21 +57,21 @@ pub async fn leak_check_state(
     Ok(Some(LeakCheckState { judge: judge.to_owned(), counts, waiting }))
 }
 
-/// Reads battles in rounds.
+/// Checks battles in rounds.
 pub struct LeakCheck {
     dependencies: RoundDependencies,
     prompt: LeakCheckPrompt,
-    /// The settings that the rest is about.
+    /// Settings that the remaining state applies to.
     by: IntegritySettings,
     /// All votes up to this one are checked.
-    settled_upto: i64,
-    /// The day whose limit is reached.
-    used_up: Option<Timestamp>,
-    /// Requests of a day for which no check is stored: they failed, or the database did.
+    checked_up_to: i64,
+    /// Day whose limit is reached.
+    exhausted_day: Option<Timestamp>,
+    /// Day, and its number of requests without a stored check: they failed, or the database did.
     failed_calls: (Timestamp, u64),
 }
 
-/// How a check ended.
+/// Outcome of a check.
 struct CheckOutcome {
     status: LeakCheckStatus,
     leaks: Vec<Leak>,
@@ -79,11 +79,11 @@ struct CheckOutcome {
     tokens: JudgeTokens,
 }
 
-/// Votes of a round, by result.
+/// Number of votes of a round, by result.
 #[derive(Debug, Clone, Copy, Default)]
 struct RoundCounts {
     checked: u64,
-    /// Requests for those that were checked.
+    /// Number of requests for the checked votes.
     calls: u64,
     excluded: u64,
     failed: u64,
@@ -91,7 +91,7 @@ struct RoundCounts {
 }
 
 impl LeakCheck {
-    /// No round was made yet.
+    /// Creates the state before the first round.
     ///
     /// # Panics
     /// Never: a test reads the built-in instructions.
@@ -99,15 +99,15 @@ impl LeakCheck {
     pub fn new(dependencies: RoundDependencies) -> Self {
         let prompt = LeakCheckPrompt::new().expect("a test reads the built-in instructions");
         let (by, failed_calls) = (IntegritySettings::default(), (Timestamp(0), 0));
-        Self { dependencies, prompt, by, settled_upto: 0, used_up: None, failed_calls }
+        Self { dependencies, prompt, by, checked_up_to: 0, exhausted_day: None, failed_calls }
     }
 
-    /// The model of these settings.
+    /// Applies these settings and returns their model; changed settings reset the state.
     fn take_up(&mut self, settings: &Settings) -> Option<ModelClient> {
         let changed = self.by != settings.integrity;
         if changed {
             self.by = settings.integrity.clone();
-            (self.settled_upto, self.used_up) = (0, None);
+            (self.checked_up_to, self.exhausted_day) = (0, None);
         }
         if self.by.leak_judge.is_empty() {
             return None;
@@ -122,7 +122,7 @@ impl LeakCheck {
         judge
     }
 
-    /// What is left of the day's limit; `None` where nothing is.
+    /// Returns the remainder of the day's limit; `None` if it is exhausted.
     async fn left(&self, today: Timestamp) -> Result<Option<Budget>, StoreError> {
         let most = self.by.leak_judge_calls_per_day;
         if most == 0 {
@@ -133,20 +133,20 @@ impl LeakCheck {
         Ok((left > 0).then_some(Budget { max_calls: Some(left), max_cost: None }))
     }
 
-    /// Requests of a day that failed, as far as this process sent them.
+    /// Returns the number of failed requests of a day sent by this process.
     fn failed_on(&self, day: Timestamp) -> u64 {
         let (of, calls) = self.failed_calls;
         if of == day { calls } else { 0 }
     }
 
     fn use_up(&mut self, today: Timestamp) {
-        self.used_up = Some(today);
+        self.exhausted_day = Some(today);
         tracing::warn!(
             "the daily limit of leak checks is reached: further votes are rated unchecked until midnight UTC (integrity.leak_judge_calls_per_day)"
         );
     }
 
-    /// Checks these votes, several at a time, until the database fails; what was checked by then is counted.
+    /// Checks these votes, several at a time, until the database fails; earlier results are counted.
     async fn check_all(
         &self,
         votes: &[UncheckedVote],
@@ -181,7 +181,7 @@ impl LeakCheck {
                 return Ok(RoundCounts { left: 1, ..Default::default() });
             }
             Err(error) => {
-                // Counted first: who has read the line finds it in the metrics.
+                // Counted before logging, so that the metric includes the logged failure.
                 metrics::leak_checked("failed");
                 if !matches!(error, AskError::Ended { .. }) {
                     tracing::warn!(judge = %judge.id, %error, "a vote could not be checked for leaks: it stays rated and is checked again later");
@@ -200,7 +200,7 @@ impl LeakCheck {
         })
     }
 
-    /// Has a battle read, where that can be done.
+    /// Checks a battle, if its texts are within the limits.
     async fn read(
         &self,
         judge: &ModelClient,
@@ -211,7 +211,7 @@ impl LeakCheck {
             return Ok(CheckOutcome::without_reply(LeakCheckStatus::WithoutText));
         }
         let request = self.prompt.request(turns);
-        if estimate_all(&request.messages) > MOST_TOKENS {
+        if estimate_all(&request.messages) > MAX_TOKENS {
             return Ok(CheckOutcome::without_reply(LeakCheckStatus::TooLong));
         }
         ask(judge, &request, turns, limits).await
@@ -242,7 +242,7 @@ impl LeakCheck {
     }
 }
 
-/// Asks about a battle, and once more after a reply that cannot be read.
+/// Queries the model about a battle, and once more after an unparsable reply.
 async fn ask(
     judge: &ModelClient,
     request: &JudgeRequest,
@@ -282,7 +282,7 @@ impl CheckOutcome {
         self.tokens.reply += reply.usage.output.unwrap_or_else(estimated);
     }
 
-    /// The result, as the metric calls it.
+    /// Returns the label value in metrics.
     fn result(&self) -> &'static str {
         match self.status {
             LeakCheckStatus::Ok if self.leaks.is_empty() => "none",
@@ -304,19 +304,19 @@ impl RoundCounts {
     }
 }
 
-impl JudgingRounds for LeakCheck {
+impl BackgroundJudging for LeakCheck {
     async fn round(&mut self, settings: &Settings, stop: CancellationToken) -> Result<RoundOutcome, StoreError> {
         let Some(judge) = self.take_up(settings) else { return Ok(RoundOutcome::Done) };
         let (now, store) = (self.dependencies.clock.now(), &self.dependencies.store);
         let today = day_of(now);
-        if self.used_up == Some(today) {
+        if self.exhausted_day == Some(today) {
             return Ok(RoundOutcome::Done);
         }
         let newest = store.last_vote_seq().await?;
-        let votes = store.votes_without_leak_check(self.settled_upto, looked_at_since(now), AT_MOST).await?;
+        let votes = store.votes_without_leak_check(self.checked_up_to, looked_at_since(now), AT_MOST).await?;
         let Some(last) = votes.last() else {
-            // Later rounds need not read the log from its beginning.
-            self.settled_upto = newest;
+            // Later rounds start after this vote.
+            self.checked_up_to = newest;
             return Ok(RoundOutcome::Done);
         };
         let Some(budget) = self.left(today).await? else {
@@ -325,7 +325,7 @@ impl JudgingRounds for LeakCheck {
         };
         let limits = RunLimits::new(stop, budget);
         let (counts, ended) = self.check_all(&votes, &judge, &limits).await;
-        // Those whose checks could not be stored count too.
+        // Includes requests whose checks could not be stored.
         let failed = limits.budget.spent().calls.saturating_sub(counts.calls);
         self.failed_calls = (today, self.failed_on(today).saturating_add(failed));
         ended?;
@@ -342,7 +342,7 @@ impl JudgingRounds for LeakCheck {
         if counts.left > 0 {
             return Ok(RoundOutcome::Done);
         }
-        self.settled_upto = last.seq;
+        self.checked_up_to = last.seq;
         Ok(if votes.len() == AT_MOST as usize { RoundOutcome::More } else { RoundOutcome::Done })
     }
 

@@ -1,4 +1,4 @@
-//! Excludes votes from the ratings and rates them again: which votes, what that would change, and the change itself.
+//! Excludes votes from the ratings and readmits them: selection, preview and the change itself.
 
 pub mod flagged_voters;
 pub mod leak_check;
@@ -6,5 +6,5 @@ pub mod preview;
 pub mod voter_check;
 pub mod write_decision;
 
-/// Who excludes by the rules, as lists of exclusions name it.
+/// Name of the program in lists of exclusions by rule.
 const PROGRAM: &str = "langya";

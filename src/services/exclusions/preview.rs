@@ -1,4 +1,4 @@
-//! What a decision would change on the leaderboard, without writing it.
+//! Previews the effect of a decision on the leaderboard, without writing it.
 
 use crate::domain::integrity::exclusion_decision::{ExclusionDecision, SelectedVote};
 use crate::domain::integrity::leaderboard_change::LeaderboardChange;
@@ -9,7 +9,7 @@ use crate::domain::rating::vote_log::ColumnSet;
 use crate::infra::storage::{Store, VoteRange};
 use crate::infra::stored_votes::vote_log::{LogQuery, ReadLogError, read_cast_votes};
 
-/// Why there is no preview.
+/// Error of a preview.
 #[derive(Debug, thiserror::Error)]
 pub enum PreviewError {
     /// The votes could not be read.
@@ -23,8 +23,8 @@ pub enum PreviewError {
     Thread(#[from] tokio::task::JoinError),
 }
 
-/// The leaderboard of all rated votes before and after a decision on these votes. `progress` hears of the last number read, and of
-/// the last of all.
+/// Computes the leaderboard of all rated votes before and after a decision on these votes. `progress` gets the sequence numbers of the
+/// latest vote read and of the last vote.
 ///
 /// # Errors
 /// [`PreviewError`].

@@ -1,4 +1,4 @@
-//! Excludes the votes of voters whom the tests flag, where the operator has said so, and reports whether that works.
+//! Excludes the votes of flagged voters, if the operator has enabled it, and reports its state.
 
 use std::sync::Arc;
 
@@ -21,25 +21,25 @@ use crate::leaderboard::background_report::{ReportError, on_one_thread};
 /// Seed of Fisher's random checkpoints: the same votes give the same flags.
 const SEED: u64 = 0;
 
-/// Checks all voters; one for each arena.
+/// Tests all voters; one instance per arena.
 pub struct VoterCheck {
     store: Store,
     settings: CurrentSettings,
     rng: Arc<SharedRng>,
     clock: Arc<dyn Clock>,
     state: Mutex<VoterCheckState>,
-    /// What the latest check depended on: the last vote and the changes of exclusions.
+    /// Version of the latest check's inputs: the last vote and the changes of exclusions.
     checked: Mutex<Option<(i64, i64)>>,
 }
 
 impl VoterCheck {
-    /// Nobody was checked yet.
+    /// Creates the service before its first check.
     #[must_use]
     pub fn new(store: Store, settings: CurrentSettings, rng: Arc<SharedRng>, clock: Arc<dyn Clock>) -> Self {
         Self { store, settings, rng, clock, state: Mutex::default(), checked: Mutex::default() }
     }
 
-    /// How the checks are doing.
+    /// Returns the state of the checks.
     #[must_use]
     pub fn state(&self) -> VoterCheckState {
         *self.state.lock()
@@ -51,8 +51,8 @@ impl VoterCheck {
         self.settings.now().integrity.flagged_voters == FlaggedVoterPolicy::Exclude
     }
 
-    /// Excludes the votes of voters whom the tests flag, if the operator wants that and votes or exclusions have changed since the
-    /// latest check. Returns how many votes it excluded.
+    /// Excludes the votes of flagged voters, if that is enabled and votes or exclusions have changed since the latest check. Returns the
+    /// number of excluded votes.
     ///
     /// # Errors
     /// [`ReportError`]; the state and the metrics show it as well.
@@ -92,7 +92,7 @@ impl VoterCheck {
         Ok(excluded)
     }
 
-    /// The log has one line when the tests begin to flag nobody.
+    /// Logs once when a test begins to flag no voters because it would flag too many.
     fn note_withheld(&self, withheld: Option<u64>) {
         let before = std::mem::replace(&mut self.state.lock().withheld, withheld);
         if let (Some(voters), None) = (withheld, before) {

@@ -8,21 +8,22 @@ use crate::domain::integrity::exclusion_decision::{ExclusionDecision, SelectedVo
 use crate::domain::time::Timestamp;
 use crate::infra::storage::{NewAuditEntry, NewExclusions, Store, StoreError};
 
-/// Who decides, when, under which id, and about which votes.
+/// Context of a decision: id, actor, time and subject.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DecisionContext {
     /// Id of the decision.
     pub id: String,
-    /// The person or program.
+    /// Person or program that decides.
     pub actor: Actor,
     /// Time of the decision.
     pub decided_at: Timestamp,
-    /// Which votes, for the audit log: see [`VoteFilter::summary`](crate::domain::integrity::vote_filter::VoteFilter::summary).
+    /// Description of the votes, for the audit log: see
+    /// [`VoteFilter::summary`](crate::domain::integrity::vote_filter::VoteFilter::summary).
     pub subject: String,
 }
 
-/// Writes a decision for these votes, all or none, and returns how many exclusions were made or withdrawn. What changed since the
-/// votes were selected is no error: nothing is excluded or withdrawn twice.
+/// Writes a decision for these votes in one transaction, and returns the number of exclusions made or withdrawn. Changes since the
+/// selection are no error: no vote is excluded or readmitted twice.
 ///
 /// # Errors
 /// [`StoreError`].
@@ -47,7 +48,7 @@ pub async fn write_decision(
     }
 }
 
-/// The entry of the audit log, under the id of the decision: so its exclusions can be found, whose ids begin with it.
+/// Creates the audit log entry under the id of the decision, which is the prefix of its exclusions' ids.
 fn audit_entry(decision: &ExclusionDecision, author: &DecisionContext, votes: usize) -> NewAuditEntry {
     let (action, former, latter) = match decision {
         ExclusionDecision::Exclude { rule, reason } => {

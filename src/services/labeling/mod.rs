@@ -1,4 +1,4 @@
-//! Labels prompts: a classifier or a language model labels all of them, visitors correct theirs, reviewers label those that they look at.
+//! Labels prompts: a classifier or a language model labels all of them, visitors correct the labels of theirs, and reviewers label a queue.
 
 pub mod model_labeler;
 pub mod visitor_labels;
@@ -28,67 +28,67 @@ use crate::infra::disk::is_full;
 use crate::infra::llm::model_client::AskError;
 use crate::infra::storage::{LabelSource, NewLabel, PromptRow, Store, StoreError};
 
-/// Prompts read at a time.
+/// Page size of prompt reads.
 const PAGE: u32 = 1_000;
-/// Prompts read at a time where a model is asked about each: so many labels wait to be kept.
+/// Page size with a language model, which bounds the labels not yet stored.
 const ASKED_PAGE: u32 = 50;
 
-/// Why labelling stopped.
+/// Error of labelling.
 #[derive(Debug, thiserror::Error)]
 pub enum LabelingError {
     /// The database failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The seeds cannot be used.
+    /// Invalid seeds.
     #[error("{}: {problem}", file.display())]
     Seeds {
-        /// The file.
+        /// Path of the file.
         file: PathBuf,
-        /// What is wrong with it.
+        /// Problem of the file.
         problem: SeedError,
     },
-    /// The reviewed queue cannot be used.
+    /// Invalid reviewed queue.
     #[error("{}: {problem}", file.display())]
     Review {
-        /// The file.
+        /// Path of the file.
         file: PathBuf,
-        /// What is wrong with it.
+        /// Problem of the file.
         problem: QueueError,
     },
     /// A file cannot be read or written.
     #[error("{}: {reason}", file.display())]
     File {
-        /// The file.
+        /// Path of the file.
         file: PathBuf,
-        /// What the system says.
+        /// Error of the operating system.
         reason: std::io::Error,
     },
-    /// The file that a queue is to be written to.
+    /// The output file exists.
     #[error("{} exists already and may hold a reviewer's work: choose another file with --out", .0.display())]
     Exists(PathBuf),
-    /// A reviewer without a name.
+    /// The reviewer has no name.
     #[error("the reviewer has no name: give one with --reviewer")]
     NoName,
-    /// A model that labels gave no reply, or may not be asked.
+    /// The labelling model gave no reply, or the limits were reached.
     #[error(
         "model {model} did not label every text: {error}. Its labels are kept: run the same command again to continue"
     )]
     Unanswered {
-        /// The model.
+        /// Id of the model.
         model: ModelId,
-        /// Why there is no reply.
+        /// Error of the request.
         error: AskError,
     },
     /// The classifier cannot be fitted.
     #[error(transparent)]
     Fit(#[from] FitFailed),
-    /// The classifier's thread died.
+    /// The classifier's thread panicked.
     #[error("the thread of the classifier ended early")]
     Thread(#[from] tokio::task::JoinError),
 }
 
 impl LabelingError {
-    /// Whether the user gave something that cannot be used.
+    /// Whether the user's input is invalid.
     #[must_use]
     pub fn is_input(&self) -> bool {
         match self {
@@ -99,7 +99,7 @@ impl LabelingError {
     }
 }
 
-/// Reads seeds and looks whether there are as many of each label as the scheme wants.
+/// Reads seeds and checks that there are enough of each label for the scheme.
 ///
 /// # Errors
 /// [`LabelingError::File`], [`LabelingError::Seeds`].
@@ -111,7 +111,7 @@ pub fn read_seeds(file: &Path, scheme: Scheme, folds: usize) -> Result<Vec<Seed>
     Ok(seeds)
 }
 
-/// Validates and trains, on a thread of its own.
+/// Validates and trains the classifier on a blocking thread.
 ///
 /// # Errors
 /// [`LabelingError::Fit`], [`LabelingError::Thread`].
@@ -123,7 +123,7 @@ pub async fn train(
     Ok(tokio::task::spawn_blocking(move || ValidatedClassifier::new(&seeds, scheme, options)).await??)
 }
 
-/// Keeps the labels of those seeds that are prompts of this arena, and returns how many changed.
+/// Stores the labels of seeds that are prompts of this arena, and returns the number of changed labels.
 ///
 /// # Errors
 /// [`LabelingError::Seeds`] for an unknown id; nothing is stored then.
@@ -150,27 +150,27 @@ pub async fn keep_seeds(
     Ok(store.put_labels(by, &labels, now).await?)
 }
 
-/// What labelling came to.
+/// Result of labelling.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct LabelingOutcome {
-    /// Prompts that were labelled.
+    /// Number of labelled prompts.
     pub queries: u64,
-    /// Labels that are new or other ones than before.
+    /// Number of new or changed labels.
     pub changed: u64,
 }
 
-/// A language model that labels the prompts of the arena, all but those of battles that it took part in.
+/// Language model that labels the arena's prompts, except those of battles that it took part in.
 pub struct Proposer<'l> {
-    /// Asks it.
+    /// Client for labelling requests.
     pub labeler: ModelLabeler<'l>,
-    /// With these instructions.
+    /// Instructions.
     pub prompt: FewShotPrompt,
-    /// The arena's models that are the same model of the same provider.
+    /// Ids of the arena's models that are this model of the same provider.
     pub itself: BTreeSet<String>,
 }
 
 impl Proposer<'_> {
-    /// What it says of each prompt; `None` where it is not asked or names no label.
+    /// Requests a label for each prompt; `None` if the prompt is skipped or the reply names no label.
     async fn labels(&self, page: &[PromptRow]) -> Result<Vec<Option<usize>>, LabelingError> {
         let may_label = |row: &PromptRow| !row.models().iter().any(|model| self.itself.contains(*model));
         let asked: Vec<_> =
@@ -180,8 +180,8 @@ impl Proposer<'_> {
     }
 }
 
-/// Labels every prompt of the arena: with the proposer's label where there is one, else with the classifier's. The confidence is the
-/// classifier's in either case, so that reviewers see first where the two differ. `progress` gets the number of labelled prompts.
+/// Labels every prompt of the arena: with the proposer's label if there is one, else with the classifier's. The confidence is always the
+/// classifier's, so that reviewers see disagreements first. `progress` gets the number of labelled prompts.
 ///
 /// # Errors
 /// [`LabelingError::Store`], [`LabelingError::Unanswered`]; what was labelled before stays labelled.
@@ -212,7 +212,7 @@ pub async fn label_all(
     }
 }
 
-/// The texts of all prompts of the arena.
+/// Reads the texts of all prompts of the arena.
 ///
 /// # Errors
 /// [`LabelingError::Store`].
@@ -226,7 +226,7 @@ pub async fn all_prompts(store: &Store) -> Result<Vec<String>, LabelingError> {
     }
 }
 
-/// The labels of prompts, those of the classifier under an empty name.
+/// Groups the labels of prompts by labeller; the classifier has an empty name.
 fn by_labeler<'q>(
     classifier: &Classifier,
     scheme: Scheme,
@@ -246,8 +246,8 @@ fn by_labeler<'q>(
     [("", classified), (name, said)]
 }
 
-/// Writes what a reviewer is to look at to a new file, and returns how many prompts that is. A file that is there already may
-/// hold a reviewer's work, and stays.
+/// Writes a review queue to a new file, and returns its number of prompts. An existing file is not overwritten, since it may hold a
+/// reviewer's work.
 ///
 /// # Errors
 /// [`LabelingError`].
@@ -269,11 +269,11 @@ pub async fn write_queue(
     Ok(queue.len())
 }
 
-/// Writes a file that must not be there yet; what could not be written whole is taken away again.
+/// Writes a new file; a partly written one is removed.
 fn write_new(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let mut file = File::create_new(path)?;
     file.write_all(bytes).inspect_err(|_| {
-        // The first failure is the one that is reported.
+        // Only the first failure is reported.
         let _ = std::fs::remove_file(path);
     })
 }
@@ -281,13 +281,13 @@ fn write_new(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
 /// Result of importing a review.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReviewImport {
-    /// Decisions in the file.
+    /// Number of decisions in the file.
     pub decisions: usize,
-    /// Those that are new or other ones than before.
+    /// Number of new or changed decisions.
     pub changed: u64,
 }
 
-/// Imports a reviewer's decisions: all of a file, or none if a row is invalid.
+/// Imports a reviewer's decisions: the whole file, or nothing if a row is invalid.
 ///
 /// # Errors
 /// [`LabelingError::Review`] with the line.
@@ -319,7 +319,7 @@ fn named(reviewer: &str) -> Result<&str, LabelingError> {
     Some(reviewer.trim()).filter(|name| !name.is_empty()).ok_or(LabelingError::NoName)
 }
 
-/// Looks at all labels of a scheme.
+/// Creates a report on all labels of a scheme.
 ///
 /// # Errors
 /// [`LabelingError::Store`].

@@ -1,4 +1,4 @@
-//! A language model as labeller: asks it, keeps each reply, and never pays for the same question twice.
+//! Labels texts by a language model, and stores each reply so that no request is paid for twice.
 
 use futures_util::{StreamExt, stream};
 use parking_lot::Mutex;
@@ -14,45 +14,45 @@ use crate::infra::clock::Clock;
 use crate::infra::llm::model_client::{AskError, ModelClient, RunLimits};
 use crate::infra::storage::Store;
 
-/// Examples of each label that the model is shown.
+/// Number of examples per label in the prompt.
 pub const SHOTS: usize = 3;
-/// The likeliest label. One has few tokens, but a model that reasons needs room before it.
+/// Sampling for the likeliest label. A label has few tokens, but a reasoning model needs room before it.
 const SAMPLING: ItemSampling =
     ItemSampling { temperature: Some(0.0), max_tokens: Some(2_000), seed: None, logprobs: false };
-/// What a reply is taken to be long, in tokens.
+/// Estimated length of a reply in tokens.
 const USUAL_REPLY: u64 = 10;
 
-/// A model that labels texts.
+/// Language model that labels texts.
 #[derive(Clone, Copy)]
 pub struct ModelLabeler<'l> {
-    /// Where replies are kept.
+    /// Database, for replies.
     pub store: &'l Store,
-    /// Clock of the kept replies.
+    /// Clock of the stored replies.
     pub clock: &'l dyn Clock,
-    /// With which labels.
+    /// Labelling scheme.
     pub scheme: Scheme,
     /// The model.
     pub client: &'l ModelClient,
-    /// What the run may spend.
+    /// Limits of the run.
     pub limits: &'l RunLimits,
 }
 
-/// What labelling would take.
+/// Estimated effort of labelling.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct LabelingEstimate {
-    /// Requests that have no reply yet.
+    /// Number of requests without a stored reply.
     pub requests: u64,
-    /// Requests whose reply is kept.
+    /// Number of requests with a stored reply.
     pub kept: u64,
-    /// Money that they are expected to cost; `None` where the model has no prices.
+    /// Expected cost of the pending requests; `None` if the model has no prices.
     pub cost: Option<f64>,
 }
 
 impl ModelLabeler<'_> {
-    /// Labels each seed with examples from the other folds only, and scores that.
+    /// Cross-validates: labels each seed with examples from the other folds only, and scores the labels.
     ///
     /// # Errors
-    /// [`LabelingError::Unanswered`] where a text got no reply; [`LabelingError::Store`].
+    /// [`LabelingError::Unanswered`] if a text got no reply; [`LabelingError::Store`].
     pub async fn validate(
         self,
         seeds: &[Seed],
@@ -65,8 +65,8 @@ impl ModelLabeler<'_> {
         Ok(score(&pairs, self.scheme, options))
     }
 
-    /// The label of each text, by its instructions; `None` where the reply names none. After a text without a reply nothing more is
-    /// asked, and what is under way is still kept.
+    /// Requests the label of each text, by its instructions; `None` if the reply names none. After a text without a reply no further
+    /// requests are sent, and those in flight are still stored.
     ///
     /// # Errors
     /// [`LabelingError::Unanswered`], [`LabelingError::Store`].
@@ -87,7 +87,7 @@ impl ModelLabeler<'_> {
         }
         let found = match self.client.ask(&messages, SAMPLING.into(), self.limits).await {
             Ok(reply) => read_label(&reply.text, self.scheme),
-            // The provider refuses this text for good.
+            // The provider refuses this text permanently.
             Err(AskError::Refused { .. }) => None,
             Err(error) => return Err(LabelingError::Unanswered { model: self.client.id.clone(), error }),
         };
@@ -96,7 +96,7 @@ impl ModelLabeler<'_> {
         Ok(found)
     }
 
-    /// What asking about these texts would take.
+    /// Estimates the requests for these texts.
     ///
     /// # Errors
     /// [`LabelingError::Store`].
@@ -117,8 +117,8 @@ impl ModelLabeler<'_> {
     }
 }
 
-/// What all of these return, in their order, with `at_once` of them under way. After a failure no other begins, and those that have
-/// begun still end: their replies are paid for. `progress` gets the number of those that ended well.
+/// Runs futures with up to `at_once` in flight and returns their results in order. After a failure no other is started, and those in flight
+/// complete, since their replies are paid for. `progress` gets the number of successes.
 async fn until_failure<T, E>(
     asked: impl Iterator<Item = impl Future<Output = Result<T, E>>>,
     at_once: usize,

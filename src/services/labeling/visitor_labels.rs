@@ -1,4 +1,4 @@
-//! What a visitor's question is about: the label that counts, and the visitor's own word on it after the vote.
+//! Labels of visitors' prompts: the final label, and the visitor's correction after the vote.
 
 use crate::domain::battle::BattleId;
 use crate::domain::labeling::final_labels::QuestionLabel;
@@ -7,8 +7,7 @@ use crate::domain::labeling::{LabelOrigin, final_label};
 use crate::domain::time::Timestamp;
 use crate::infra::storage::{LabelSource, NewLabel, Store, StoreError};
 
-/// What counts of the first question of a battle. `given` is what the visitor said with it, which counts where nobody has
-/// labelled it since.
+/// Returns the final label of a battle's first prompt. `given` is the visitor's label at the start, used if there is no other.
 ///
 /// # Errors
 /// [`StoreError`].
@@ -25,10 +24,10 @@ pub async fn label_of_question(
     Ok(found.or_else(given))
 }
 
-/// Keeps what the visitor says, in place of what they said before. Reviewers and the labelled examples go before it.
+/// Stores the visitor's label, replacing an earlier one. Labels of reviewers and seeds take precedence over it.
 ///
 /// # Errors
-/// [`StoreError`]; nothing was kept then.
+/// [`StoreError`]; nothing was stored then.
 pub async fn correct(
     store: &Store,
     scheme: Scheme,

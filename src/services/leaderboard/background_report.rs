@@ -1,8 +1,8 @@
-//! A report on all votes, computed in the background and kept in memory until a vote, an exclusion or a rating setting changes.
+//! A report on all votes, computed in the background and cached in memory until a vote, an exclusion or a rating setting changes.
 //!
-//! A report reads all votes and takes seconds where there are millions of them, so it belongs neither to a request nor to a
-//! refit. It uses one thread, which leaves the other cores to the live leaderboard. Its votes end at the latest vote of the
-//! published leaderboard: who compares the two sees no single vote.
+//! A report reads all votes and takes seconds with millions of them, so it runs neither in a request nor in a refit. It uses one thread,
+//! which leaves the other cores to the live leaderboard. It has the votes of the published leaderboard, so a comparison of the two reveals
+//! no single vote.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -39,14 +39,14 @@ impl VotesVersion {
         })
     }
 
-    /// The votes that the report is about.
+    /// Returns the range of votes in the report.
     #[must_use]
     pub fn range(&self) -> VoteRange {
         VoteRange { upto: self.last_vote_seq, ..VoteRange::ALL }
     }
 }
 
-/// A report with what it depends on; empty before the first.
+/// Report with the version of its inputs; empty before the first.
 #[derive(Debug, Default)]
 pub struct ReportSnapshot<R> {
     input_version: Option<VotesVersion>,
@@ -56,20 +56,20 @@ pub struct ReportSnapshot<R> {
 }
 
 impl<R> ReportSnapshot<R> {
-    /// Time to read the votes and compute the report.
+    /// Returns the time taken to read the votes and compute the report.
     #[must_use]
     pub fn cost(&self) -> Duration {
         self.cost
     }
 
-    /// The latest vote in the report; 0 before the first.
+    /// Returns the sequence number of the latest vote in the report; 0 before the first.
     #[must_use]
     pub fn last_vote_seq(&self) -> i64 {
         self.input_version.as_ref().map_or(0, |version| version.last_vote_seq)
     }
 }
 
-/// Why there is no report.
+/// Error of computing a report.
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
     /// The votes could not be read.
@@ -100,7 +100,7 @@ impl ReportError {
     }
 }
 
-/// Keeps the latest report.
+/// Holder of the latest report.
 pub struct BackgroundReport<R> {
     pub(super) store: Store,
     settings: CurrentSettings,
@@ -109,25 +109,25 @@ pub struct BackgroundReport<R> {
 }
 
 impl<R: Default> BackgroundReport<R> {
-    /// No report yet; the reports have the votes that `leaderboard` has.
+    /// Creates the holder without a report; reports will have the votes of `leaderboard`.
     #[must_use]
     pub fn new(store: Store, settings: CurrentSettings, leaderboard: Arc<LatestLeaderboard>) -> Self {
         Self { store, settings, leaderboard, latest: watch::Sender::default() }
     }
 
-    /// The latest report.
+    /// Returns the latest report.
     #[must_use]
     pub fn latest(&self) -> Arc<ReportSnapshot<R>> {
         Arc::clone(&self.latest.borrow())
     }
 
-    /// Notifies of every new report.
+    /// Returns a receiver of every new report.
     #[must_use]
     pub fn changes(&self) -> watch::Receiver<Arc<ReportSnapshot<R>>> {
         self.latest.subscribe()
     }
 
-    /// Makes a new report if anything changed that the latest one depends on. Returns whether it did.
+    /// Makes a new report if an input of the latest one changed. Returns whether it did.
     pub(super) async fn refresh_by<F>(&self, make: impl FnOnce(VotesVersion) -> F) -> Result<bool, ReportError>
     where
         F: Future<Output = Result<R, ReportError>>,
@@ -144,7 +144,7 @@ impl<R: Default> BackgroundReport<R> {
     }
 }
 
-/// Computes on a blocking thread, in parallel with nothing.
+/// Computes on a blocking thread, in a thread pool of one.
 pub(crate) async fn on_one_thread<T: Send + 'static>(
     compute: impl FnOnce() -> Result<T, FitError> + Send + 'static,
 ) -> Result<T, ReportError> {

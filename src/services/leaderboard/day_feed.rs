@@ -1,4 +1,4 @@
-//! What changed on the leaderboard on each of the last days. Days that are over are read once a day and kept.
+//! Daily changes of the leaderboard over the last days. Past days are read once a day and cached.
 
 use std::sync::Arc;
 
@@ -10,30 +10,30 @@ use crate::domain::rating::leaderboard_json;
 use crate::domain::time::{Timestamp, day_of};
 use crate::infra::storage::{Store, StoreError};
 
-/// Days with a leaderboard that are compared, before the latest one.
+/// Number of compared days with a leaderboard, before the latest one.
 const DAYS: usize = 30;
 
-/// The last days of the leaderboard.
+/// Feed of daily leaderboard changes.
 pub struct DayFeed {
     store: Store,
     leaderboard: Arc<LatestLeaderboard>,
     past: Mutex<Option<Arc<PastDays>>>,
 }
 
-/// The days before one, the latest first.
+/// Cached days before a day, the latest first.
 struct PastDays {
     before: Timestamp,
     days: Vec<LeaderboardDay>,
 }
 
 impl DayFeed {
-    /// Reads stored leaderboards.
+    /// Creates the feed.
     #[must_use]
     pub fn new(store: Store, leaderboard: Arc<LatestLeaderboard>) -> Self {
         Self { store, leaderboard, past: Mutex::default() }
     }
 
-    /// The changes of each day, the latest first.
+    /// Returns the changes of each day, the latest first.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -56,7 +56,7 @@ impl DayFeed {
         Ok(read)
     }
 
-    /// The last leaderboard of each day. One in an older format ends them.
+    /// Reads the last leaderboard of each day, back to the first one in an older format.
     async fn read(&self, mut before: Timestamp) -> Result<Vec<LeaderboardDay>, StoreError> {
         let mut days = Vec::new();
         while days.len() < DAYS {

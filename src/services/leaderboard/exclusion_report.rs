@@ -1,5 +1,5 @@
-//! What exclusions change on the published leaderboard. Without exclusions it costs nothing; otherwise all votes are fitted once
-//! for each rule in force.
+//! Effect of exclusions on the published leaderboard. Without exclusions nothing is computed; otherwise all votes are fitted once for each
+//! rule in force.
 
 use super::background_report::{BackgroundReport, ReportError, VotesVersion, on_one_thread};
 use crate::domain::integrity::exclusion_report::ExclusionReport;
@@ -8,7 +8,7 @@ use crate::infra::storage::Store;
 use crate::infra::stored_votes::vote_log::{LogQuery, read_cast_votes};
 
 impl BackgroundReport<ExclusionReport> {
-    /// Makes a new report if anything changed that the latest one depends on. Returns whether it did.
+    /// Makes a new report if an input of the latest one changed. Returns whether it did.
     ///
     /// # Errors
     /// [`ReportError`]; the previous report stays.

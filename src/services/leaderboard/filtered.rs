@@ -40,7 +40,7 @@ const MAX_WAIT: Duration = Duration::from_secs(10);
 /// Number of cached leaderboards.
 const CACHED: usize = 48;
 
-/// A leaderboard for a filter.
+/// Leaderboard for a filter.
 #[derive(Debug, Clone)]
 pub struct FilteredLeaderboard {
     validity: CacheValidity,
@@ -52,11 +52,11 @@ pub struct FilteredLeaderboard {
     pub pairs: Pairs,
     /// Rating history; empty with style control and with the sides held equal.
     pub history: Vec<Moment>,
-    /// Against the leaderboard of the rated votes; `None` for that itself.
+    /// Change from the leaderboard of the rated votes; `None` for that leaderboard itself.
     pub change: Option<LeaderboardChange>,
 }
 
-/// Why there is no leaderboard for a filter.
+/// Error of fitting a filtered leaderboard.
 #[derive(Debug, thiserror::Error)]
 pub enum FilteredLeaderboardError {
     /// The shared computation failed or was not started.
@@ -111,7 +111,7 @@ pub struct FilteredLeaderboards {
 }
 
 impl FilteredLeaderboards {
-    /// An empty cache.
+    /// Creates an empty cache.
     #[must_use]
     pub fn new(store: Store, settings: CurrentSettings, tasks: Tasks) -> Self {
         let fits =
@@ -119,7 +119,7 @@ impl FilteredLeaderboards {
         Self { store, settings, fits }
     }
 
-    /// The leaderboard for a filter, with the votes up to `last_seq` or slightly fewer: never with later ones, which would show
+    /// Returns the leaderboard for a filter, with the votes up to `last_seq` or slightly fewer: never with later ones, which would reveal
     /// single votes before the published leaderboard counts them.
     ///
     /// # Errors
@@ -163,7 +163,7 @@ async fn read_and_fit(
     };
     let fitted = tokio::task::spawn_blocking(move || {
         let fitted = fit(&slice, log, &options)?;
-        // There may be no rated vote of the slice.
+        // The slice may have no rated vote.
         let rated = rated.map(|rated| rank_log(&slice.take(rated).unwrap_or_default(), &options));
         let change = rated.transpose()?.map(|rated| LeaderboardChange::between(&rated, &fitted.ranking.leaderboard));
         Ok::<_, FilteredLeaderboardError>((fitted, change))
@@ -173,15 +173,15 @@ async fn read_and_fit(
     Ok(FilteredLeaderboard { validity, leaderboard, differences, pairs, history, change })
 }
 
-/// The votes that count, and those that count by default.
-pub struct BothLogs {
-    /// The votes that count.
+/// Counted votes, and the rated votes, which count by default.
+pub struct CountedAndRatedVotes {
+    /// Votes that count.
     pub counted: VoteLog,
-    /// The votes that are rated.
+    /// Votes that are rated.
     pub rated: VoteLog,
 }
 
-/// Reads the log once for both. `progress` hears of the last number read, and of the last of all.
+/// Reads the log once for both. `progress` gets the sequence numbers of the latest vote read and of the last vote.
 ///
 /// # Errors
 /// [`ReadLogError`].
@@ -190,25 +190,25 @@ pub async fn read_both(
     reading: LogQuery,
     votes: CountedVotes,
     progress: impl Fn(i64, i64),
-) -> Result<BothLogs, ReadLogError> {
+) -> Result<CountedAndRatedVotes, ReadLogError> {
     let in_force = store.exclusions_in_force(reading.range).await?;
     let counted = match votes {
         CountedVotes::Rated => in_force.clone(),
         CountedVotes::WithExcluded => ExclusionsInForce::default(),
-        // A later vote repeats an earlier one whatever range of times is asked for.
+        // Repetitions are found over all votes, whatever the selected time range.
         CountedVotes::UniquePrompts => read_prompt_index(store, &progress).await?.without_repeated(in_force.clone()),
     };
     let cast = read_cast_votes(store, reading, progress).await?;
-    let both = move || BothLogs { counted: cast.rated(&counted), rated: cast.rated(&in_force) };
+    let both = move || CountedAndRatedVotes { counted: cast.rated(&counted), rated: cast.rated(&in_force) };
     Ok(tokio::task::spawn_blocking(both).await?)
 }
 
-/// Time of the last label change if the filter uses labels, otherwise 0.
+/// Returns the time of the last label change if the filter uses labels, otherwise 0.
 pub(super) async fn labels_changed_at(store: &Store, filter: &LeaderboardFilter) -> Result<Timestamp, ReadLogError> {
     if filter.uses_labels() { Ok(store.labels_changed_at().await?) } else { Ok(Timestamp(0)) }
 }
 
-/// What is computed of the votes of a slice.
+/// Leaderboard and statistics fitted to a slice.
 struct FittedVotes {
     ranking: Ranking,
     pairs: Pairs,

@@ -37,12 +37,12 @@ pub struct LatestLeaderboard {
     latest: watch::Sender<Arc<LeaderboardSnapshot>>,
     /// Rated votes of each pair.
     pair_votes: RwLock<PairVotes>,
-    /// Rated votes by language, category and intent, and who labelled them.
+    /// Number of rated votes by language, category and intent, with the origins of labels.
     slice_votes: RwLock<Arc<LabeledSliceVotes>>,
 }
 
 impl LatestLeaderboard {
-    /// Starts with the stored leaderboard.
+    /// Loads the stored leaderboard.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -71,31 +71,31 @@ impl LatestLeaderboard {
         Ok(())
     }
 
-    /// Receives every new leaderboard.
+    /// Returns a receiver of every new leaderboard.
     #[must_use]
     pub fn changes(&self) -> watch::Receiver<Arc<LeaderboardSnapshot>> {
         self.latest.subscribe()
     }
 
-    /// The latest leaderboard.
+    /// Returns the latest leaderboard.
     #[must_use]
     pub fn latest(&self) -> Arc<LeaderboardSnapshot> {
         Arc::clone(&self.latest.borrow())
     }
 
-    /// Number of votes between two models.
+    /// Returns the number of votes between two models.
     #[must_use]
     pub fn votes_between(&self, one: &str, other: &str) -> u64 {
         self.pair_counts(one, other).total()
     }
 
-    /// Rated votes between two models by outcome; the counts have `one` first.
+    /// Returns the rated votes between two models by outcome; the counts have `one` first.
     #[must_use]
     pub fn pair_counts(&self, one: &str, other: &str) -> PairCounts {
         self.pair_votes.read().of(one, other)
     }
 
-    /// Rated votes by language, category and intent, and who labelled them.
+    /// Returns the number of rated votes by language, category and intent, with the origins of labels.
     #[must_use]
     pub fn slice_votes(&self) -> Arc<LabeledSliceVotes> {
         Arc::clone(&self.slice_votes.read())
@@ -114,7 +114,7 @@ impl LatestLeaderboard {
     }
 }
 
-/// Why a refit failed.
+/// Error of a refit.
 #[derive(Debug, thiserror::Error)]
 pub enum RefitError {
     /// The votes could not be read.
@@ -169,8 +169,8 @@ pub struct Refitter {
 }
 
 impl Refitter {
-    /// How long the new votes wait for others before they appear on the leaderboard; `None` where it is time to fit. Votes that are not
-    /// rated wait too and fill no group: who casts them on models of their own choice cannot make another person's vote appear alone.
+    /// Returns how long new votes wait for others before they appear on the leaderboard; `None` if a fit is due. Unrated votes wait too,
+    /// but do not count towards the minimum group: battles on chosen models cannot make another person's vote appear alone.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -186,7 +186,7 @@ impl Refitter {
         Ok(waiting.and_then(|(oldest, rated)| rule.wait(rated, oldest, self.clock.now())))
     }
 
-    /// Time of the oldest vote that the latest leaderboard lacks.
+    /// Returns the time of the oldest vote that the latest leaderboard lacks.
     async fn oldest_unranked(&self) -> Result<Option<Timestamp>, StoreError> {
         let held = self.leaderboard.latest().last_vote_seq;
         let next = self.store.votes_after(held, Timestamp(i64::MIN), Timestamp(i64::MAX), 1).await?;
@@ -221,7 +221,7 @@ impl Refitter {
         let exclusion_changes = self.tally.counts.exclusion_changes;
         let same_exclusions = self.ranked_exclusions.replace(exclusion_changes) == Some(exclusion_changes);
         let latest = self.leaderboard.latest();
-        // The first fit of a process cannot know which exclusions a stored leaderboard takes into account, only how many.
+        // The first fit of a process knows only the number of exclusions in a stored leaderboard, not which.
         let same_votes = same_exclusions || latest.leaderboard.votes.excluded == self.tally.counts.excluded;
         let same_rules = same_rules && same_votes;
         if latest.last_vote_seq >= self.tally.last_seq() && same_rules && latest.fitted_at.is_some() {

@@ -1,5 +1,4 @@
-//! Leaderboards: counts and refits the published one as votes arrive, fits filtered ones on demand, and reports how firm the
-//! published one is.
+//! Leaderboards: counts votes and refits the published one, fits filtered ones on demand, and reports the robustness of the published one.
 
 pub mod background_report;
 pub mod day_feed;

@@ -1,4 +1,4 @@
-//! How firm the published leaderboard is, and what rigging would take.
+//! Robustness of the published leaderboard, and the cost of rigging it.
 
 use super::background_report::{BackgroundReport, ReportError, VotesVersion, on_one_thread};
 use crate::domain::integrity::rigging_report::{RiggingReport, rigging_report};
@@ -10,19 +10,19 @@ use crate::infra::clock::Clock;
 use crate::infra::storage::Store;
 use crate::infra::stored_votes::vote_log::{LogQuery, read_log};
 
-/// A report with its date.
+/// Robustness report with its time.
 #[derive(Debug, Default)]
 pub struct RobustnessReport {
     /// Time of the report; `None` before the first.
     pub computed_at: Option<Timestamp>,
-    /// How firm the leaderboard is.
+    /// Robustness of the leaderboard.
     pub overall: OverallRobustness,
-    /// What rigging would take, and may have done.
+    /// Cost of rigging, and signs of it.
     pub rigging: RiggingReport,
 }
 
 impl BackgroundReport<RobustnessReport> {
-    /// Makes a new report if anything changed that the latest one depends on. Returns whether it did.
+    /// Makes a new report if an input of the latest one changed. Returns whether it did.
     ///
     /// # Errors
     /// [`ReportError`]; the previous report stays.

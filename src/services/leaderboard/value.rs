@@ -1,7 +1,7 @@
-//! Value for money of the arena's models: a leaderboard, the prices of the settings, and what recent battles took.
+//! Value for money of the arena's models: a leaderboard, the configured prices, and the token usage of recent battles.
 //!
-//! The ratings are those of [`FilteredLeaderboards`]. Tokens and times come from the latest votes only, so their cost has
-//! a bound; like the leaderboards they are read one at a time and cached. The join itself takes microseconds.
+//! The ratings are those of [`FilteredLeaderboards`]. Tokens and times come from the latest votes only, so reading them has bounded cost;
+//! like the leaderboards they are read one at a time and cached. The join itself takes microseconds.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use crate::infra::storage::{Store, VoteRange};
 use crate::infra::stored_votes::vote_log::{LogQuery, ReadLogError, read_log};
 use crate::infra::tasks::Tasks;
 
-/// Numbers of the log, up to the latest vote, whose tokens and times are read.
+/// Number of latest sequence numbers whose tokens and times are read.
 const RECENT_VOTES: i64 = 20_000;
 /// Cool-down after a reading, as a multiple of its duration.
 const COOL_DOWN_FACTOR: u32 = 4;
@@ -33,7 +33,7 @@ const MAX_WAIT: Duration = Duration::from_secs(10);
 /// Number of cached readings.
 const CACHED: usize = 48;
 
-/// What recent votes took.
+/// Tokens and times of recent votes.
 #[derive(Debug)]
 struct RecentUsage {
     validity: CacheValidity,
@@ -44,7 +44,7 @@ struct RecentUsage {
 /// uses labels, and the number of changes to exclusions.
 type UsageCacheKey = (LeaderboardFilter, Timestamp, i64);
 
-/// Makes reports on value for money, and caches what recent votes took.
+/// Makes reports on value for money, and caches the usage of recent votes.
 #[derive(Debug)]
 pub struct ValueReports {
     store: Store,
@@ -54,15 +54,14 @@ pub struct ValueReports {
 }
 
 impl ValueReports {
-    /// An empty cache.
+    /// Creates an empty cache.
     #[must_use]
     pub fn new(store: Store, settings: CurrentSettings, filtered: Arc<FilteredLeaderboards>, tasks: Tasks) -> Self {
         let usages = SingleFlight::new("read_recent_usage", CACHED, Throttle::new(COOL_DOWN_FACTOR, MAX_WAIT), tasks);
         Self { store, settings, filtered, usages }
     }
 
-    /// The report for a filter, with the votes up to `last_seq` or slightly fewer. `practice` are models that are for practice
-    /// only.
+    /// Returns the report for a filter, with the votes up to `last_seq` or slightly fewer. `practice` are ids of practice models.
     ///
     /// # Errors
     /// [`FilteredLeaderboardError`].
@@ -79,7 +78,7 @@ impl ValueReports {
         Ok(join(ValueInput { leaderboard, differences, prices: &prices, usage: &recent.usage, practice }))
     }
 
-    /// What recent battles took, whatever they were about, with the votes up to `last_seq` or slightly fewer.
+    /// Returns the usage of all recent battles, with the votes up to `last_seq` or slightly fewer.
     ///
     /// # Errors
     /// [`FilteredLeaderboardError`].
@@ -92,7 +91,7 @@ impl ValueReports {
         filter: &LeaderboardFilter,
         last_seq: i64,
     ) -> Result<Arc<RecentUsage>, FilteredLeaderboardError> {
-        // How ratings are computed does not matter here.
+        // Rating options do not affect usage.
         let filter =
             LeaderboardFilter { without_ties: false, style: false, side: false, level: false, ..filter.clone() };
         let exclusion_changes = self.store.exclusion_changes().await.map_err(ReadLogError::from)?;

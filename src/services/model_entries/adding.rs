@@ -1,4 +1,4 @@
-//! Adds models that a server lists.
+//! Adds models from a server's model list.
 
 use std::time::Duration;
 
@@ -17,41 +17,41 @@ use crate::infra::llm::http_client_within;
 use crate::infra::llm::model_list::{ListedModel, ProviderList, read_provider_list};
 use crate::infra::llm::model_list_merge::{AddedModel, Addition, Offer, compared, new_model};
 
-/// Models that are added without a filter at most: hundreds of paid models are no accident then.
-pub const MOST_WITHOUT_FILTER: usize = 100;
+/// Maximum number of models added without a filter, so that hundreds of paid models are not added by accident.
+pub const MAX_WITHOUT_FILTER: usize = 100;
 
-/// Longest wait for one answer of a server that lists its models.
+/// Timeout of one response of a server's model list.
 const LIST_WAIT: Duration = Duration::from_secs(15);
 
-/// What is added.
+/// Request to add models.
 #[derive(Debug, Clone)]
 pub struct AddRequest {
-    /// Address of the server, or of its list.
+    /// URL of the server, or of its model list.
     pub from: String,
-    /// Name of the variable with the key, never the key.
+    /// Name of the environment variable with the key, never the key itself.
     pub key_env: Option<String>,
-    /// Which models, by a pattern for their names or ids; all where it is left out.
+    /// Pattern of model names or ids; all models if `None`.
     pub filter: Option<String>,
-    /// Of those only these, by their names at the provider; all where it is left out.
+    /// Selection among them, by names at the provider; all if `None`.
     pub only: Option<Vec<String>>,
     /// Pairing weight of each of them; 0 for models that take part in no battle.
     pub weight: f64,
-    /// Only say what would be added.
+    /// Whether to only report what would be added.
     pub dry_run: bool,
 }
 
-/// What an addition came to.
+/// Result of adding models.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Additions {
-    /// Every listed model that the filter takes.
+    /// Listed models that match the filter.
     pub models: Vec<AddedModel>,
-    /// Listed models that no battle can have: they do not chat, or their names cannot be held.
+    /// Number of listed models that are unusable: they are no chat models, or have invalid names.
     pub others: usize,
-    /// What the operator has to know or to do.
+    /// Warnings for the operator.
     pub warnings: Vec<Warning>,
 }
 
-/// The addresses at which the settings file has models asked.
+/// Reads the private networks in which the settings allow model servers.
 async fn allowed_addresses(editor: &ModelEditor<'_>) -> Result<AllowedAddresses, ModelEntryError> {
     let (file, env) = (editor.file.clone(), editor.env.clone());
     let read = move || {
@@ -64,7 +64,7 @@ async fn allowed_addresses(editor: &ModelEditor<'_>) -> Result<AllowedAddresses,
 }
 
 impl ModelEditor<'_> {
-    /// Adds the models that a server lists, all in one step. `today` is the day of their prices.
+    /// Adds the models that a server lists, in one edit. `today` is the date of their prices.
     ///
     /// # Errors
     /// [`ModelEntryError`]
@@ -107,7 +107,7 @@ async fn add_models(
     editor.edit(edit).await
 }
 
-/// The variable's name with its value, where the variable is set.
+/// Returns the variable's name with its value, if it is set.
 fn key(request: &AddRequest, env: &Environment) -> Result<Option<(String, SecretString)>, ModelEntryError> {
     let Some(variable) = &request.key_env else { return Ok(None) };
     if !is_variable_name(variable) {
@@ -129,14 +129,14 @@ fn chosen(provided: &ProviderList, request: &AddRequest) -> Result<Vec<ListedMod
     match chosen.len() {
         _ if listed.is_empty() => Err(ModelEntryError::NoModels),
         0 => Err(ModelEntryError::NoMatch(listed.len())),
-        many if many > MOST_WITHOUT_FILTER && pattern.is_none() && request.only.is_none() && !request.dry_run => {
+        many if many > MAX_WITHOUT_FILTER && pattern.is_none() && request.only.is_none() && !request.dry_run => {
             Err(ModelEntryError::TooMany(many))
         }
         _ => Ok(chosen),
     }
 }
 
-/// What the operator has to know of an offer.
+/// Returns the warnings about an offer.
 fn warnings(offer: &Offer<'_>, chosen: &[ListedModel], env: &Environment) -> Vec<Warning> {
     let key = offer.key_env.filter(|variable| env.secret(variable).is_none());
     let has_prices = chosen.iter().any(|listed| listed.input_price.is_some());

@@ -1,7 +1,7 @@
-//! Edits of the models in a settings file, each with its entries in the audit log.
+//! Edits the models of a settings file, each edit with its audit log entries.
 //!
-//! The entries are committed when the checked text lies beside the file, and right before it takes the file's place: so no change is
-//! without its entry.
+//! The entries are committed after the checked text is written to a temporary file and before it replaces the settings file: so no change
+//! lacks its entry.
 
 use std::path::PathBuf;
 
@@ -23,43 +23,43 @@ use crate::infra::storage::{NewAuditEntry, Store, StoreError};
 
 /// Edits the models of one settings file.
 pub struct ModelEditor<'e> {
-    /// The file, which need not exist yet.
+    /// The settings file, which need not exist yet.
     pub file: PathBuf,
-    /// The environment, for the models' keys.
+    /// Environment, for the models' keys.
     pub env: &'e Environment,
-    /// What an edit has to come to.
+    /// Requirement on the edited settings.
     pub goal: EditGoal,
     /// The audit log; `None` where no arena has ever served.
     pub audit: Option<AuditTrail<'e>>,
 }
 
-/// What an edit has to come to.
+/// Requirement on edited settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EditGoal {
-    /// Settings that can be read. What an arena lacks to run on them is a warning.
+    /// Settings that can be parsed. What an arena lacks to run on them is a warning.
     Readable,
     /// Settings that an arena with this environment can run on.
     Runnable,
 }
 
-/// Where the audit log is, and who acts.
+/// Access to the audit log, with the actor.
 pub struct AuditTrail<'e> {
     /// The database.
     pub store: &'e Store,
-    /// Ids of entries.
+    /// Source of audit entry ids.
     pub rng: &'e SharedRng,
-    /// Time of entries.
+    /// Clock of the entries.
     pub clock: &'e dyn Clock,
-    /// Who acts.
+    /// Actor, for the audit log.
     pub actor: Actor,
 }
 
-/// A new text for the file, if there is one, and what the edit says of itself.
+/// New text of the file, if it changes, with the result of the edit.
 pub(super) type Edited<T> = (Option<String>, T);
 
 impl ModelEditor<'_> {
-    /// Removes, pauses, resumes or changes one model. With the [`values_version`] that a form showed, values that somebody else has
-    /// changed since are not written over: the file stays locked from this comparison until it is replaced.
+    /// Removes, pauses, resumes or changes one model. With the [`values_version`] that a form showed, values changed since are not
+    /// overwritten: the file stays locked from this comparison until it is replaced.
     ///
     /// # Errors
     /// [`ModelEntryError`]
@@ -84,7 +84,7 @@ impl ModelEditor<'_> {
         .await
     }
 
-    /// Replaces the file's text, and commits what the audit log says of it before.
+    /// Replaces the file's text, after committing the audit log entries.
     pub(super) async fn edit<T: Send + 'static>(
         &self,
         change: impl FnOnce(&str, &Settings) -> Result<Edited<T>, ModelEntryError> + Send + 'static,
@@ -93,7 +93,7 @@ impl ModelEditor<'_> {
         let prepare = move || {
             SettingsFile::new(&file).prepare(&env, |text| {
                 let origin = file.display().to_string();
-                // What stands there may be what the edit mends.
+                // The current text may be invalid, and the edit may fix it.
                 let before = Settings::parse(text, &origin, &env);
                 let (edited, output) = change(text, before.as_ref().unwrap_or(&Settings::default()))?;
                 let actions = match (&edited, before) {
@@ -128,7 +128,7 @@ impl AuditTrail<'_> {
     }
 }
 
-/// Version of the values that the form of a model shows: another one after each change of them.
+/// Returns the version of the values in a model's form, which changes with each of them.
 #[must_use]
 pub fn values_version(entry: &ModelSettings) -> String {
     let names = (&entry.name, &entry.organization);
@@ -137,7 +137,7 @@ pub fn values_version(entry: &ModelSettings) -> String {
     hex(&Sha256::digest(format!("{names:?} {limits:?} {prices:?}")))
 }
 
-/// What an arena lacks to run well on these settings: warnings, or an error where the goal is an arena that runs.
+/// Checks edited settings against the goal: returns warnings, or an error if the goal is an arena that runs.
 pub(super) fn check_goal(edited: &str, env: &Environment, goal: EditGoal) -> Result<Vec<Warning>, ConfigError> {
     let settings = Settings::parse(edited, "the edited settings", env)?;
     if goal == EditGoal::Runnable {

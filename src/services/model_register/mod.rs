@@ -1,5 +1,5 @@
-//! The register of models: [`recording`] writes what changes and counts battles, and [`ModelRegister`] reads it for the page,
-//! `/api/v1/models` and the command.
+//! Register of models: [`recording`] writes changes and battle counts, and [`ModelRegister`] reads them for the page, `/api/v1/models` and
+//! the command.
 
 pub mod recording;
 
@@ -12,26 +12,26 @@ use crate::domain::model_register::days::{Period, RECENT_DAYS, day_of_number};
 use crate::domain::model_register::report::{Register, RegisterData};
 use crate::infra::storage::{RegisterVersion, Store, StoreError};
 
-/// Why the register cannot be shown.
+/// Error of reading the register.
 #[derive(Debug, thiserror::Error)]
 pub enum RegisterError {
     /// The database failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Its computation panicked, or the arena ends.
+    /// The computation panicked, or the arena is shutting down.
     #[error("the register of models could not be computed")]
     Thread(#[from] tokio::task::JoinError),
 }
 
 impl RegisterError {
-    /// Whether the database does not answer.
+    /// Whether the database is unavailable.
     #[must_use]
     pub fn is_outage(&self) -> bool {
         matches!(self, Self::Store(error) if error.is_outage())
     }
 }
 
-/// The register, kept in memory until it changes.
+/// Register, cached in memory until it changes.
 pub struct ModelRegister {
     store: Store,
     cached: Mutex<Option<Cached>>,
@@ -45,13 +45,13 @@ struct Cached {
 }
 
 impl ModelRegister {
-    /// Nothing is read yet.
+    /// Creates an empty cache.
     #[must_use]
     pub fn new(store: Store) -> Self {
         Self { store, cached: Mutex::new(None) }
     }
 
-    /// The register with battles by this period, and which of its models the leaderboard has.
+    /// Returns the register with battles by this period, marking models on the leaderboard.
     ///
     /// # Errors
     /// [`RegisterError`].
@@ -77,7 +77,7 @@ impl ModelRegister {
     }
 }
 
-/// Reads what the register is made of.
+/// Reads the data of the register.
 ///
 /// # Errors
 /// [`StoreError`].

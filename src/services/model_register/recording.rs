@@ -1,5 +1,4 @@
-//! Writes the register: what the settings in force say where that has changed, the reason that a command states, and the battles of
-//! finished days.
+//! Writes the register: changes of the settings in force, reasons stated by commands, and the battles of finished days.
 
 use std::sync::Arc;
 
@@ -14,25 +13,25 @@ use crate::infra::llm::registered_models::registered_models;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{Store, StoreError};
 
-/// The name of the digests' key among the database's secrets.
+/// Name of the digest key among the database's secrets.
 const KEY_NAME: &str = "register_key";
 
 /// Writes the register of an arena.
 pub struct Recorder {
     /// The database.
     pub store: Store,
-    /// The models in force.
+    /// Current models.
     pub models: Arc<Models>,
     /// The settings in force.
     pub settings: CurrentSettings,
-    /// Time of changes.
+    /// Clock of the changes.
     pub clock: Arc<dyn Clock>,
-    /// Makes the key, once for each database.
+    /// Source of the key, generated once per database.
     pub rng: Arc<SharedRng>,
 }
 
 impl Recorder {
-    /// Records what the settings in force say otherwise than the register. Returns the number of new rows.
+    /// Records differences between the settings in force and the register. Returns the number of new rows.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -49,7 +48,7 @@ impl Recorder {
         Ok(added)
     }
 
-    /// Counts the battles of days and imports that are finished and not counted yet. Returns their number.
+    /// Counts the battles of finished, not yet counted days and imports. Returns their number.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -60,13 +59,13 @@ impl Recorder {
     }
 }
 
-/// Why a reason could not be recorded.
+/// Error of recording a reason.
 #[derive(Debug, thiserror::Error)]
 pub enum ReasonError {
-    /// The register has no change of this model.
+    /// The register does not have this model.
     #[error("the register has no change of a model {0:?}: `langya models register` lists the models")]
     UnknownModel(String),
-    /// Another change was recorded at the same time.
+    /// Another change was recorded concurrently.
     #[error("model {0:?} was changed at the same time: try again")]
     Concurrent(String),
     /// The database failed.
@@ -74,7 +73,7 @@ pub enum ReasonError {
     Store(#[from] StoreError),
 }
 
-/// Records why a model was added, paused, changed or retired.
+/// Records the reason why a model was added, paused, changed or retired.
 ///
 /// # Errors
 /// [`ReasonError`].

@@ -1,4 +1,4 @@
-//! Whether the stored log continues what was signed before: its latest checkpoint is kept in a file outside of the database, too.
+//! Continuity of the stored log with the checkpoints signed before: the latest one is also stored in a file outside of the database.
 
 use std::io;
 use std::path::Path;
@@ -15,16 +15,16 @@ use crate::infra::public_log_key::UnusableKey;
 use crate::infra::signed_checkpoint_file::CheckpointFile;
 use crate::infra::storage::{LogCheckpoint, Store};
 
-/// Compares key, checkpoint and entries of a database with each other and with the checkpoint that a data folder keeps. Nothing is changed.
+/// Compares key, checkpoint and entries of a database with each other and with the checkpoint in a data folder. Read-only.
 ///
 /// # Errors
-/// [`PublicLogError`] for the first thing that keeps an arena from continuing the log.
+/// [`PublicLogError`] for the first fault that prevents continuing the log.
 pub async fn check_stored_log(store: &Store, data_folder: &Path) -> Result<(), PublicLogError> {
     let file = CheckpointFile::in_folder(data_folder);
     if let Some(log) = PublicLog::read(store.clone()).await? {
         return LogContinuity { log, file }.check().await;
     }
-    // An arena makes its key when it first serves.
+    // An arena generates its key when it first serves.
     if store.log_checkpoint().await?.is_some() {
         return Err(UnusableKey.into());
     }
@@ -34,7 +34,7 @@ pub async fn check_stored_log(store: &Store, data_folder: &Path) -> Result<(), P
     }
 }
 
-/// A log beside the file that keeps its latest checkpoint.
+/// Log with the file of its latest checkpoint.
 pub(super) struct LogContinuity {
     pub(super) log: PublicLog,
     pub(super) file: CheckpointFile,
@@ -46,7 +46,7 @@ impl LogContinuity {
         let Some(stored) = self.log.store.log_checkpoint().await? else {
             return self.check_begins(self.head_in(note)?).await;
         };
-        // Before the file is held against the key: another key is no fault of the file.
+        // Checked before the file's signature: a wrong key is no fault of the file.
         self.check_signature(&stored)?;
         if self.root_at(stored.head.size).await? != stored.head.root {
             return Err(PublicLogError::Rewritten(stored.head.size));
@@ -54,12 +54,12 @@ impl LogContinuity {
         self.check_continues(stored.head, self.head_in(note)?).await
     }
 
-    /// Whether a log without a checkpoint may begin.
+    /// Checks that a log without a checkpoint may begin.
     pub(super) async fn check_begins(&self, kept: Option<TreeHead>) -> Result<(), PublicLogError> {
-        self.check_continues(TreeHead { size: 0, root: TreeHash::of_nothing() }, kept).await
+        self.check_continues(TreeHead { size: 0, root: TreeHash::empty_root() }, kept).await
     }
 
-    /// Whether the log's key has signed the stored checkpoint.
+    /// Checks that the log's key has signed the stored checkpoint.
     pub(super) fn check_signature(&self, stored: &LogCheckpoint) -> Result<(), PublicLogError> {
         match self.log.key.verifier().verify(&stored.note) {
             Ok(text) if Checkpoint::parse(text) == Some(self.log.checkpoint(stored.head)) => Ok(()),
@@ -68,8 +68,8 @@ impl LogContinuity {
         }
     }
 
-    /// The checkpoint in the file. It is read before the database, which can only be ahead of it then: another instance that shares the
-    /// file writes it after its commit.
+    /// Reads the checkpoint in the file. Call it before reading the database, which can only be ahead of it then: another instance that
+    /// shares the file writes it after its commit.
     pub(super) async fn read_checkpoint_file(&self) -> Result<Option<TreeHead>, PublicLogError> {
         self.head_in(read_note(&self.file).await?)
     }
@@ -80,13 +80,13 @@ impl LogContinuity {
         kept.map(|kept| Some(kept.head)).ok_or_else(|| PublicLogError::Foreign(self.file.path().to_owned()))
     }
 
-    /// Keeps a checkpoint in the file.
+    /// Writes a checkpoint to the file.
     pub(super) async fn write_checkpoint_file(&self, note: String) -> Result<(), PublicLogError> {
         let file = self.file.clone();
         on_disk(&self.file, move || file.write(&note)).await
     }
 
-    /// Whether a tree continues the checkpoint that was kept.
+    /// Checks that a tree is consistent with the checkpoint in the file.
     pub(super) async fn check_continues(&self, head: TreeHead, kept: Option<TreeHead>) -> Result<(), PublicLogError> {
         let Some(kept) = kept else { return Ok(()) };
         if kept.size > head.size {
@@ -101,7 +101,7 @@ impl LogContinuity {
         Ok(self.frontier_at(size).await?.root())
     }
 
-    /// The right edge of the stored tree when it had so many entries.
+    /// Returns the frontier (right edge) of the stored tree at this size.
     pub(super) async fn frontier_at(&self, size: u64) -> Result<Frontier, PublicLogError> {
         let parts = hashes_of_ranges(&self.log.store, &complete_parts(size), size).await?;
         Frontier::new(size, parts).ok_or(PublicLogError::Rewritten(size))
@@ -113,7 +113,7 @@ async fn read_note(file: &CheckpointFile) -> Result<Option<String>, PublicLogErr
     on_disk(file, move || reading.read()).await
 }
 
-/// Reads or writes the file on a thread that may wait for the disk.
+/// Reads or writes the file on a blocking thread.
 async fn on_disk<T: Send + 'static>(
     file: &CheckpointFile,
     work: impl FnOnce() -> io::Result<T> + Send + 'static,

@@ -1,4 +1,4 @@
-//! Compares the rows of a database with its own public log. Only an operator can: the rows are not published.
+//! Compares the rows of a database with its own public log. Only an operator can, since the rows are not published.
 
 use std::collections::HashMap;
 
@@ -18,33 +18,33 @@ use crate::domain::public_log::vote_entry::{Hashes, commitment_of, vote_entry};
 use crate::domain::time::Timestamp;
 use crate::infra::storage::{LogCheckpoint, LoggedChange, LoggedVote, StoreError, UnloggedChange, VoteRow};
 
-/// Rows in one step.
+/// Page size of row reads.
 const PAGE: u32 = 500;
 
-/// What does not fit.
+/// Mismatch between database and log.
 #[derive(Debug, thiserror::Error)]
 pub enum DatabaseCheckError {
     /// The database cannot be read.
     #[error(transparent)]
     Log(#[from] PublicLogError),
-    /// There is no log yet.
+    /// The database has no log yet.
     #[error("this database has no public log yet: an arena makes it when it serves")]
     NoLog,
-    /// The entries are not those that were signed.
+    /// The entries do not match the signed root.
     #[error("the entries in the database do not lead to the root hash that was signed for {0} entries")]
     WrongRoot(u64),
-    /// A vote has no entry, or its rows are not what was logged.
+    /// A vote has no entry, or its rows differ from it.
     #[error("vote {0}: the rows in the database, with texts and exclusions, are not what was logged")]
     ChangedVote(i64),
-    /// The log has other votes than the database.
+    /// The numbers of votes in log and database differ.
     #[error("the log has {}, and the database has {found} up to the last of them", counted(.logged, "vote", "votes"))]
     OtherVotes {
-        /// Votes in the log.
+        /// Number of votes in the log.
         logged: u64,
-        /// Votes in the database up to the last one that is logged.
+        /// Number of votes in the database up to the last logged one.
         found: u64,
     },
-    /// An exclusion's row is gone, or not what was logged.
+    /// The row of an exclusion is missing, or differs from its entry.
     #[error("entry {0}: the exclusion or withdrawal is not in the database as it was logged")]
     ChangedExclusion(u64),
 }
@@ -55,14 +55,14 @@ impl From<StoreError> for DatabaseCheckError {
     }
 }
 
-/// A database that says what its log says.
+/// Statistics of a database that matches its log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CheckedDatabase {
-    /// Entries of the log.
+    /// Number of log entries.
     pub entries: u64,
-    /// Votes among them.
+    /// Number of votes among them.
     pub votes: u64,
-    /// Votes whose salt was deleted, so that their texts cannot be compared any more.
+    /// Number of votes whose salt was deleted, so that their texts cannot be compared.
     pub without_salt: u64,
 }
 
@@ -70,7 +70,7 @@ impl PublicLog {
     /// Compares every vote with its texts, and every exclusion, with the log. `progress` gets the votes compared.
     ///
     /// # Errors
-    /// [`DatabaseCheckError`] for the first thing that does not fit.
+    /// [`DatabaseCheckError`] for the first mismatch.
     pub async fn check_database(&self, progress: impl Fn(u64)) -> Result<CheckedDatabase, DatabaseCheckError> {
         let latest = self.latest().await?.ok_or(DatabaseCheckError::NoLog)?;
         self.check_root(&latest).await?;
@@ -110,7 +110,7 @@ impl PublicLog {
         if is_signed { Ok(()) } else { Err(wrong()) }
     }
 
-    /// Returns how many of the votes have no salt any more.
+    /// Checks a page of votes; returns the number of votes whose salt was deleted.
     async fn check_votes(&self, after: i64, votes: &[VoteRow]) -> Result<u64, DatabaseCheckError> {
         let upto = votes.last().map_or(after, |vote| vote.seq);
         let (prompts, replies) =
@@ -130,10 +130,10 @@ impl PublicLog {
             let salt = found.salt.as_deref().map(|salt| salt_bytes(salt).ok_or_else(changed)).transpose()?;
             let commitment =
                 salt.map_or_else(|| entry.commitment.clone().into_owned(), |salt| commitment_of(vote, &texts, &salt));
-            // A voter that is forgotten keeps the name in the log.
+            // A deleted voter keeps the pseudonym in the log.
             let known =
                 vote.visitor.as_ref().map(|visitor| tags.get(visitor.as_str()).map_or(&*entry.voter, String::as_str));
-            // Entries from before there were promises have none.
+            // Entries older than inclusion promises have none.
             let promised = PromisedVote::of_row(vote).filter(|_| entry.promise.is_some());
             let promise = promised.map(|promised| promised.promise().hash(self.key.verifier().name()));
             let hashes = Hashes { commitment, promise };
@@ -163,7 +163,7 @@ impl PublicLog {
     }
 }
 
-/// The entries that an exclusion's row gives; `None` where the row is gone.
+/// Returns the entry bodies of an exclusion's row; `None` if the row is missing.
 fn bodies_of(change: &LoggedChange) -> Result<Option<Vec<String>>, PublicLogError> {
     let Some(vote_seq) = change.vote_seq else { return Ok(None) };
     let row = UnloggedChange {

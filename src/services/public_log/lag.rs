@@ -1,45 +1,45 @@
-//! How far the log is behind the votes, and whether it is continued, as this process last saw. Nothing is promised while more votes wait
-//! than the log takes in time, or while the instance that leads cannot append.
+//! Lag of the log behind the votes, and its append failures, as last observed by this process. No inclusion is promised while there are
+//! more unlogged votes than the log appends in time, or while the leading instance cannot append.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
 use super::{PublicLog, PublicLogError};
-use crate::domain::public_log::promised_vote::{MOST_UNLOGGED, promised_backlog};
+use crate::domain::public_log::promised_vote::{MAX_UNLOGGED, promised_backlog};
 use crate::domain::time::Timestamp;
 use crate::infra::storage::UnloggedVotes;
 
-/// The job that appends looks for waiting votes before and after each step, and rests for at most 40 seconds between two steps. After so
-/// long without an answer its step or its query hangs, and nobody knows what waits meanwhile.
+/// Age above which an observation is stale. The append job observes the backlog before and after each step, and pauses for at most 40
+/// seconds between two steps. After this time its step or its query hangs, and the backlog is unknown.
 const STALE_AFTER: Duration = Duration::from_secs(60);
 
-/// What an instance does for the log.
+/// Role of an instance for the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogRole {
-    /// It leads, and appends.
+    /// Leading instance, which appends.
     Leads,
-    /// It remembers what the leading instance signed.
+    /// Follower, which stores checkpoints of the leading instance.
     Follows,
 }
 
-/// Why no vote is promised.
+/// Reason why no inclusion is promised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Obstacle {
     /// The last step of this instance failed.
     OwnFailure,
-    /// The instance that leads cannot append.
+    /// The leading instance cannot append.
     LeaderFailure,
-    /// More votes wait than the log takes in time, or an import is about to add as many.
+    /// There are more unlogged votes than the log appends in time, or an import is about to add as many.
     Backlog,
-    /// A vote has waited for longer than is promised.
+    /// A vote has been unlogged for longer than promised.
     LateVote,
-    /// Nobody could look for so long.
+    /// The observation is stale.
     Unseen,
 }
 
 impl Obstacle {
-    /// The reason that is logged; `None` where the failure itself is.
+    /// Returns the reason for the log line; `None` if the failure is logged elsewhere.
     fn reason(self) -> Option<&'static str> {
         match self {
             Self::LeaderFailure => Some("the instance that leads cannot append to it: its log says why"),
@@ -50,26 +50,26 @@ impl Obstacle {
     }
 }
 
-/// What this process last saw.
+/// Latest observations of this process.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LastLag {
     role: LogRole,
     unlogged: UnloggedVotes,
     /// Whether an import of many votes is under way.
     is_importing: bool,
-    /// When the job that appends last looked.
+    /// Time of the append job's latest observation.
     seen_at: Instant,
-    /// When the first step failed since the last one that succeeded.
+    /// Time of the first failed step since the last success.
     failing_since: Option<Instant>,
-    /// Since when the instance that leads cannot append, where that is another one.
+    /// Time since which another instance leads and cannot append.
     leader_failing_since: Option<Instant>,
-    /// What was last found, and whether the log of the program says so.
+    /// Obstacle last found and reported.
     reported: Option<Obstacle>,
     is_logged: bool,
 }
 
 impl LastLag {
-    /// Before the first look no vote is known to wait.
+    /// Creates the state before the first observation, without a known backlog.
     pub(super) fn new() -> Self {
         Self {
             role: LogRole::Follows,
@@ -95,7 +95,7 @@ impl LastLag {
         self.role = role;
         self.failing_since = match failure {
             None => None,
-            // What waits meanwhile, the next look says.
+            // The next observation has the backlog.
             Some(error) if error.stops_votes() => self.failing_since,
             Some(_) => self.failing_since.or_else(|| Some(Instant::now())),
         };
@@ -110,7 +110,7 @@ impl LastLag {
         self.role == LogRole::Leads && (self.failing_since.is_some() || self.unseen() > STALE_AFTER)
     }
 
-    /// For how long nobody has looked.
+    /// Returns the time since the latest observation.
     fn unseen(self) -> Duration {
         self.seen_at.elapsed()
     }
@@ -120,7 +120,8 @@ impl LastLag {
         Duration::from_millis(waited.unwrap_or(0))
     }
 
-    /// Since when another instance leads and cannot append. What one wrote that led before is of no interest to the one that leads now.
+    /// Returns the time since which another instance leads and cannot append. The leading instance ignores it, as it concerns an earlier
+    /// leader.
     fn failing_elsewhere_since(self) -> Option<Instant> {
         self.leader_failing_since.filter(|_| self.role == LogRole::Follows)
     }
@@ -133,7 +134,7 @@ impl LastLag {
 
     fn obstacle(self, now: Timestamp, within: Duration) -> Option<Obstacle> {
         let (most, is_late) = (promised_backlog(within), self.waited(now) > within);
-        // A backlog ends late, so that it does not begin again at once, and votes that came after it are no finding of their own.
+        // Hysteresis: a backlog ends late, so that it does not begin again at once, and votes added after it count as part of it.
         let was_backlog = self.reported == Some(Obstacle::Backlog);
         let is_backlog = self.unlogged.count > most || was_backlog && (is_late || self.unlogged.count > most / 4);
         let found = [
@@ -146,7 +147,7 @@ impl LastLag {
         found.into_iter().find_map(|(is_found, obstacle)| is_found.then_some(obstacle))
     }
 
-    /// Logs when promises end for a reason that nothing else logs, and when they are given again.
+    /// Logs when promises end for a reason not logged elsewhere, and when they resume.
     fn report(&mut self, now: Timestamp, within: Duration) {
         let current = self.obstacle(now, within);
         if current == self.reported {
@@ -163,58 +164,58 @@ impl LastLag {
 }
 
 impl PublicLog {
-    /// Looks for the votes that are not in the log, before and after a step of it.
+    /// Observes the unlogged votes, before and after a step of the log.
     ///
     /// # Errors
-    /// [`PublicLogError`]; what was seen before stays.
+    /// [`PublicLogError`]; the previous observation stays.
     pub async fn refresh_lag(&self) -> Result<(), PublicLogError> {
         self.refresh_backlog().await?;
         self.last_lag.lock().note_look();
         Ok(())
     }
 
-    /// The same while a step may hang.
+    /// Observes the unlogged votes while a step may hang.
     ///
     /// # Errors
-    /// [`PublicLogError`]; what was seen before stays.
+    /// [`PublicLogError`]; the previous observation stays.
     pub(super) async fn refresh_backlog(&self) -> Result<(), PublicLogError> {
-        // In this order: what an import that has just ended has added is counted.
+        // In this order, so that votes of an import that has just ended are counted.
         let is_importing = self.store.is_importing().await?;
-        let unlogged = self.store.unlogged_votes(MOST_UNLOGGED + 1).await?;
+        let unlogged = self.store.unlogged_votes(MAX_UNLOGGED + 1).await?;
         self.last_lag.lock().record(unlogged, is_importing);
         Ok(())
     }
 
-    /// Notes how a step of the log ended: after one that failed the log is behind until one succeeds.
+    /// Records the result of a step: after a failure the log is behind until a step succeeds.
     pub fn note_step(&self, role: LogRole, failure: Option<&PublicLogError>) {
         self.last_lag.lock().note_step(role, failure);
     }
 
-    /// Notes whether another instance says that it leads and cannot append.
+    /// Records whether another instance leads and cannot append, by its heartbeat.
     pub fn note_leader(&self, is_failing: bool) {
         self.last_lag.lock().note_leader(is_failing);
     }
 
-    /// Whether this instance leads and cannot append, which the others have to know.
+    /// Whether this instance leads and cannot append, for its heartbeat.
     #[must_use]
     pub fn cannot_append(&self) -> bool {
         self.last_lag.lock().cannot_append()
     }
 
-    /// How long the oldest vote has waited that was cast here and is not in the log, or for how long the log cannot be continued or nobody
-    /// could look, whichever is longest; zero where all votes are in it.
+    /// Returns the age of the oldest unlogged vote cast here, or the duration of append failures or missing observations, whichever is
+    /// longest; zero if all votes are logged.
     #[must_use]
     pub fn lag(&self, now: Timestamp) -> Duration {
         self.last_lag.lock().lag(now)
     }
 
-    /// Whether it cannot be promised that a vote of this moment will be in the log `within` this time.
+    /// Whether inclusion of a vote cast now cannot be promised `within` this time.
     #[must_use]
     pub fn is_behind(&self, now: Timestamp, within: Duration) -> bool {
         self.last_lag.lock().obstacle(now, within).is_some()
     }
 
-    /// Logs whether votes are promised, where that has changed.
+    /// Logs a change of whether votes are promised.
     pub(super) fn report_promises(&self, now: Timestamp, within: Duration) {
         self.last_lag.lock().report(now, within);
     }

@@ -1,7 +1,7 @@
-//! The public log of votes: [`sequencer`] appends what the leaderboard shows and signs it, and [`reader`] reads checkpoint, tiles,
-//! entries and receipts. [`PublicLog::is_behind`] says whether nothing can be promised, and [`promise_watch`] logs when that changes.
-//! [`continuity`] looks whether the stored log continues what was signed, [`verification`] checks a log from outside, [`database_check`]
-//! the database against its own log.
+//! Public log of votes: [`sequencer`] appends published votes and signs the tree, and [`reader`] reads checkpoint, tiles, entries and
+//! receipts. [`PublicLog::is_behind`] returns whether promises are suspended, and [`promise_watch`] logs changes of that. [`continuity`]
+//! checks that the stored log continues signed checkpoints, [`verification`] checks a log from outside, [`database_check`] the database
+//! against its own log.
 
 pub mod continuity;
 pub mod database_check;
@@ -34,11 +34,11 @@ use crate::infra::storage::{OutageKind, Store, StoreError};
 use lag::LastLag;
 pub use lag::LogRole;
 
-/// Names among the database's secrets.
+/// Names of the log's secrets in the database.
 const KEY_NAME: &str = "log_key";
 const ORIGIN_NAME: &str = "log_origin";
 
-/// Why the log cannot be read, or nothing is signed.
+/// Error of reading or appending to the log.
 #[derive(thiserror::Error)]
 pub enum PublicLogError {
     /// The database failed.
@@ -47,10 +47,10 @@ pub enum PublicLogError {
     /// The secrets of the log are damaged.
     #[error(transparent)]
     Key(#[from] UnusableKey),
-    /// An entry is too long to be published.
+    /// An entry is too long for publication.
     #[error(transparent)]
     TooLong(#[from] EntryTooLong),
-    /// The database is older than what was signed.
+    /// The database is older than the signed checkpoint.
     #[error(
         "the public log shrank: the database has {}, but {} before ({path}). Restore a later backup; \
          if there is none, remove that file, and the log continues from here; everyone who verified it before will see that it shrank",
@@ -58,49 +58,49 @@ pub enum PublicLogError {
         counted(.signed, "was signed", "were signed")
     )]
     Shrank {
-        /// Entries in the database.
+        /// Number of entries in the database.
         found: u64,
-        /// Entries of the greatest checkpoint that this instance knows.
+        /// Number of entries in the largest checkpoint known to this instance.
         signed: u64,
-        /// Where that is kept.
+        /// File of that checkpoint.
         path: PathBuf,
     },
-    /// Entries differ from what was signed.
+    /// Entries differ from the signed ones.
     #[error(
         "the public log was rewritten: the first {0} entries in the database are not those that were signed. Restore the database from \
          a backup; nothing is signed until then"
     )]
     Rewritten(u64),
-    /// The secrets are not those of the stored log.
+    /// The secrets do not match the stored log.
     #[error(
         "the key or the name of the public log in the database is not the one that signed its latest checkpoint: restore the table \
          secrets from a backup; nothing is signed until then"
     )]
     OtherKey,
-    /// The file holds the checkpoint of another log.
+    /// The file has the checkpoint of another log.
     #[error("{0} holds a checkpoint that this database's key did not sign: remove the file if this is a new arena")]
     Foreign(PathBuf),
     /// Rows are missing.
     #[error("the public log in the database is incomplete: {0}. Restore the database from a backup")]
     Incomplete(String),
-    /// The file beside the database cannot be used.
+    /// The checkpoint file cannot be read or written.
     #[error("{path} cannot be used: {source}")]
     File {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// Error of the operating system.
         source: io::Error,
     },
 }
 
 impl PublicLogError {
-    /// Whether the database does not answer, which the log of the program says already.
+    /// Whether the database is unavailable, which is logged already.
     #[must_use]
     pub fn is_outage(&self) -> bool {
         matches!(self, Self::Store(error) if error.is_outage())
     }
 
-    /// Whether the database stores no vote either. A lock, a missing right and a full disk may be those of the log's tables alone.
+    /// Whether the failure also prevents storing votes. A lock, a missing privilege and a full disk may affect the log's tables only.
     fn stops_votes(&self) -> bool {
         const OF_TABLES: [OutageKind; 3] = [OutageKind::TableLocked, OutageKind::NoPrivilege, OutageKind::DiskFull];
         let Self::Store(error) = self else { return false };
@@ -108,7 +108,7 @@ impl PublicLogError {
     }
 }
 
-/// What the error says and, of a failed statement, why it failed, which a [`StoreError`] leaves out of its message.
+/// Formats the error and, for a failed statement, its cause, which a [`StoreError`] omits from its message.
 impl fmt::Debug for PublicLogError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -118,7 +118,7 @@ impl fmt::Debug for PublicLogError {
     }
 }
 
-/// The log of an arena: its name, its key and where it is kept.
+/// Public log of an arena: its name, its key and its database.
 #[derive(Debug, Clone)]
 pub struct PublicLog {
     store: Store,
@@ -127,8 +127,8 @@ pub struct PublicLog {
 }
 
 impl PublicLog {
-    /// Reads the log's name and key, or makes them: both stay for as long as the database does. The name is the log's address where
-    /// the arena's own is set, and otherwise random.
+    /// Reads or creates the log's name and key, which never change for a database. The name is the log's address if the arena's public
+    /// address is set, and otherwise random.
     ///
     /// # Errors
     /// [`PublicLogError`].
@@ -146,7 +146,7 @@ impl PublicLog {
         Ok(log)
     }
 
-    /// The log of a database as it is: nothing is written. `None` where an arena has not made its name and key yet.
+    /// Reads the log's name and key without writing; `None` if the arena has not created them yet.
     ///
     /// # Errors
     /// [`PublicLogError`].
@@ -160,14 +160,14 @@ impl PublicLog {
         Ok(Self { store, key: Arc::new(key), last_lag: Arc::new(Mutex::new(LastLag::new())) })
     }
 
-    /// The key that verifies checkpoints, under the name of the log.
+    /// Returns the public key that verifies checkpoints, under the name of the log.
     #[must_use]
     pub fn key(&self) -> &PublicLogKey {
         &self.key
     }
 
-    /// The signed promise that a vote will be in the log. It is signed in memory after the commit, and signed again alike for a voter who
-    /// asks again: all that it says is in the vote's row.
+    /// Signs the inclusion promise of a vote. It is signed in memory after the commit, and reproducible for a voter who asks again: all of
+    /// its content is in the vote's row.
     #[must_use]
     pub fn promise(&self, vote: &PromisedVote<'_>) -> String {
         self.key.sign_promise(&vote.promise())
@@ -178,7 +178,7 @@ impl PublicLog {
     }
 }
 
-/// An address without its scheme, as the format recommends.
+/// Returns the name of a new log: its address without the scheme, as the format recommends.
 fn new_origin(public_url: &str, rng: &SharedRng) -> String {
     let host = public_url.split_once("://").map_or("", |(_, rest)| rest).trim_end_matches('/');
     let usable = !host.is_empty() && !host.contains(|c: char| c.is_whitespace() || c.is_control() || c == '+');

@@ -1,4 +1,4 @@
-//! Watches beside the steps of the log whether votes can be promised.
+//! Watches, independently of the log's steps, whether votes can be promised.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use crate::domain::public_log::promised_vote::included_within;
 use crate::infra::clock::Clock;
 use crate::infra::config::CurrentSettings;
 
-/// Looks for votes that wait for the log, and reports when promises end and begin again.
+/// Observes unlogged votes, and reports when promises end and resume.
 #[derive(Clone)]
 pub struct PromiseWatch {
     pub(super) log: PublicLog,
@@ -22,15 +22,15 @@ impl PromiseWatch {
         self.log.store.is_shared()
     }
 
-    /// Looks for votes that are not in the log.
+    /// Observes the unlogged votes.
     ///
     /// # Errors
-    /// [`PublicLogError`]; what was seen before stays.
+    /// [`PublicLogError`]; the previous observation stays.
     pub async fn look(&self) -> Result<(), PublicLogError> {
         self.log.refresh_backlog().await
     }
 
-    /// Logs when votes are no longer promised, unless their reason is logged elsewhere, and when they are again.
+    /// Logs when promises end, unless the reason is logged elsewhere, and when they resume.
     pub fn report(&self) {
         let within = included_within(self.settings.now().rating.leaderboards_every());
         self.log.report_promises(self.clock.now(), within);

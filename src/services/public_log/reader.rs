@@ -1,4 +1,4 @@
-//! What the arena serves of its log.
+//! Reads the parts of the log that the arena publishes.
 
 use std::time::Duration;
 
@@ -12,26 +12,26 @@ use crate::domain::public_log::tlog_proof::LoggedEntry;
 use crate::domain::time::Timestamp;
 use crate::infra::storage::LogCheckpoint;
 
-/// What the log knows of a vote.
+/// Status of a vote in the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PublicLogLookup {
-    /// It will be in the log by this moment.
+    /// Promised to be in the log by this time.
     Promised(Timestamp),
-    /// It is in the log.
+    /// Included in the log.
     Logged(Box<LoggedVoteReceipt>),
 }
 
-/// The receipt of a vote in the log.
+/// Receipt of a vote in the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoggedVoteReceipt {
-    /// The entry with its proof.
+    /// Entry with its inclusion proof.
     pub logged: LoggedEntry,
     /// The salt of the entry's commitment, unless it was deleted.
     pub salt: Option<String>,
 }
 
 impl PublicLog {
-    /// The latest checkpoint; `None` before the first one is signed.
+    /// Returns the latest checkpoint; `None` before the first one is signed.
     ///
     /// # Errors
     /// [`PublicLogError`].
@@ -39,7 +39,7 @@ impl PublicLog {
         Ok(self.store.log_checkpoint().await?)
     }
 
-    /// The bytes of a tile or of a bundle of entries; `None` where no signed tree has it.
+    /// Returns the bytes of a tile or entry bundle; `None` if no signed tree has it.
     ///
     /// # Errors
     /// [`PublicLogError`].
@@ -58,12 +58,12 @@ impl PublicLog {
         }))
     }
 
-    /// What the log knows of the vote with this id, if a vote is in the log `within` this time; `None` where there is no such vote.
+    /// Returns the status of the vote with this id, where votes are logged `within` this time; `None` for an unknown vote.
     ///
     /// # Errors
     /// [`PublicLogError`].
     pub async fn receipt(&self, vote: &str, within: Duration) -> Result<Option<PublicLogLookup>, PublicLogError> {
-        // The checkpoint first: the entry is then in its tree or in a later one.
+        // The checkpoint is read first: the entry is then in its tree or in a later one.
         let (latest, logged) = (self.latest().await?, self.store.logged_vote(vote).await?);
         let signed = latest.zip(logged).filter(|(latest, logged)| logged.position < latest.head.size);
         let Some((latest, logged)) = signed else {

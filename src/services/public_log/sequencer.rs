@@ -1,8 +1,8 @@
-//! Appends to the log and signs it. Only the leading instance does, and the database lets one of two that take themselves for it have its
-//! way: the checkpoint is replaced only where it is still the one that was continued.
+//! Appends to the log and signs it. Only the leading instance does, and if two consider themselves leading, the database lets one succeed:
+//! the checkpoint is replaced only if it is still the one that was continued.
 //!
-//! A vote is appended once the published leaderboard has it, so the log shows nothing earlier or about fewer votes at once than the
-//! leaderboard does. Nothing is written when a vote is cast.
+//! A vote is appended once the published leaderboard includes it, so the log reveals votes no earlier and in no smaller groups than the
+//! leaderboard. Casting a vote writes nothing to the log.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ use crate::infra::signed_checkpoint_file::CheckpointFile;
 use crate::infra::storage::{LogAppend, LogCheckpoint, LogSubject, NewLogEntry, UnloggedChange};
 use crate::leaderboard::latest_leaderboard::LatestLeaderboard;
 
-/// Votes, or changes of exclusions, in one step.
+/// Maximum number of votes, or changes of exclusions, per step.
 pub const PAGE: u32 = VOTES_PER_STEP;
 
 /// Appends to the log; one per process.
@@ -34,23 +34,23 @@ pub struct Sequencer {
     clock: Arc<dyn Clock>,
     rng: Arc<SharedRng>,
     settings: CurrentSettings,
-    /// The right edge of the tree at the last step of this process.
+    /// Frontier (right edge) of the tree at the last step of this process.
     frontier: Option<Frontier>,
 }
 
-/// What a sequencer is made of.
+/// Dependencies of a sequencer.
 pub struct SequencerDependencies {
     /// The log.
     pub log: PublicLog,
-    /// Votes up to its last one are appended.
+    /// Published leaderboard; votes up to its last one are appended.
     pub leaderboard: Arc<LatestLeaderboard>,
-    /// Time of checkpoints.
+    /// Clock of the checkpoints.
     pub clock: Arc<dyn Clock>,
-    /// Salts and names of voters.
+    /// Source of salts and voter pseudonyms.
     pub rng: Arc<SharedRng>,
-    /// Outlives the database.
+    /// Checkpoint file outside of the database.
     pub file: CheckpointFile,
-    /// Current settings, for the time that is promised.
+    /// Current settings, for the promised time.
     pub settings: CurrentSettings,
 }
 
@@ -64,26 +64,26 @@ struct SequencedStep {
 }
 
 impl Sequencer {
-    /// Nothing is read yet.
+    /// Creates the sequencer without reading the log.
     #[must_use]
     pub fn new(dependencies: SequencerDependencies) -> Self {
         let SequencerDependencies { log, leaderboard, clock, rng, file, settings } = dependencies;
         Self { continuity: LogContinuity { log, file }, leaderboard, clock, rng, settings, frontier: None }
     }
 
-    /// The leaderboard that the log follows.
+    /// Returns the leaderboard that the log follows.
     #[must_use]
     pub fn leaderboard(&self) -> &Arc<LatestLeaderboard> {
         &self.leaderboard
     }
 
-    /// The log.
+    /// Returns the log.
     #[must_use]
     pub fn log(&self) -> &PublicLog {
         &self.continuity.log
     }
 
-    /// What watches whether votes can be promised.
+    /// Returns a watch of whether votes can be promised.
     #[must_use]
     pub fn promises(&self) -> PromiseWatch {
         let (log, clock, settings) = (self.log().clone(), Arc::clone(&self.clock), self.settings.clone());
@@ -103,7 +103,7 @@ impl Sequencer {
         if step.entries.is_empty()
             && let Some(stored) = &stored
         {
-            // A checkpoint that could not be kept when it was signed.
+            // The file lacks a checkpoint that could not be written when it was signed.
             if kept != Some(stored.head) {
                 self.continuity.write_checkpoint_file(stored.note.clone()).await?;
             }
@@ -116,15 +116,15 @@ impl Sequencer {
             return Ok(0);
         }
         self.frontier = Some(frontier);
-        // After the commit: a crash in between leaves an earlier checkpoint in the file, which the log continues.
+        // Written after the commit: a crash in between leaves an earlier checkpoint in the file, which the log continues.
         self.continuity.write_checkpoint_file(append.after.note).await?;
         Ok(appended)
     }
 
-    /// Keeps the latest checkpoint outside of the database, where another instance signs.
+    /// Writes the latest checkpoint to the file when another instance signs.
     ///
     /// # Errors
-    /// [`PublicLogError`], also where that checkpoint does not continue the one that was kept.
+    /// [`PublicLogError`], also if that checkpoint is inconsistent with the one in the file.
     pub async fn follow(&mut self) -> Result<(), PublicLogError> {
         self.frontier = None;
         let kept = self.continuity.read_checkpoint_file().await?;
@@ -137,7 +137,7 @@ impl Sequencer {
         Ok(())
     }
 
-    /// The right edge of the stored tree, which is the one that was signed and continues every one before.
+    /// Returns the frontier of the stored tree, verified against the signed checkpoint and every earlier one.
     async fn continued(
         &mut self,
         stored: Option<&LogCheckpoint>,
@@ -204,7 +204,7 @@ impl Sequencer {
     }
 }
 
-/// The exclusion, unless the log has it, and then its withdrawal.
+/// Creates the entries of a change: the exclusion, unless the log has it, and then its withdrawal.
 pub(super) fn entries_of_change(change: &UnloggedChange) -> Result<Vec<NewLogEntry>, PublicLogError> {
     let entry = |kind, entry: LogEntry<'_>| {
         Ok::<_, PublicLogError>(NewLogEntry { kind, subject: change.id.clone(), body: entry.to_json()?, salt: None })

@@ -1,4 +1,4 @@
-//! Tiles out of the database: level 0 is hashed from the entries, the levels above are stored.
+//! Reads tiles from the database: level 0 is hashed from the entries, the levels above are stored.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use crate::domain::public_log::subtree::TileSet;
 use crate::domain::public_log::tile::Tile;
 use crate::infra::storage::Store;
 
-/// The hashes of a tile.
+/// Returns the hashes of a tile.
 pub(super) async fn hashes_of(store: &Store, tile: Tile) -> Result<Vec<TreeHash>, PublicLogError> {
     let range = tile.start()..tile.end();
     let hashes = if tile.level() == 0 {
@@ -19,7 +19,7 @@ pub(super) async fn hashes_of(store: &Store, tile: Tile) -> Result<Vec<TreeHash>
     complete(hashes, tile)
 }
 
-/// The entries below a tile of level 0.
+/// Reads the entries below a tile of level 0.
 pub(super) async fn entries_of(store: &Store, tile: Tile) -> Result<Vec<String>, PublicLogError> {
     complete(store.log_bodies(tile.start()..tile.end()).await?, tile)
 }
@@ -32,7 +32,7 @@ fn complete<T>(rows: Vec<T>, tile: Tile) -> Result<Vec<T>, PublicLogError> {
     Err(PublicLogError::Incomplete(format!("tile {number} of level {level} has {} of {width} rows", rows.len())))
 }
 
-/// The hashes of ranges of entries in a tree of `size` entries.
+/// Computes the hashes of ranges of entries in a tree of `size` entries.
 pub(super) async fn hashes_of_ranges(
     store: &Store,
     ranges: &[Range<u64>],

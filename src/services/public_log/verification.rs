@@ -1,4 +1,4 @@
-//! Checks a log from outside, as `langya verify` does: with nothing but what everybody can read, and what is known from the last time.
+//! Verifies a log from outside, as `langya verify` does: from public data and the trust anchors of the previous verification.
 
 use std::time::Duration;
 
@@ -16,13 +16,13 @@ use crate::domain::public_log::tile::{Tile, TileKind};
 use crate::domain::public_log::trust_anchors::{SignedTree, TrustAnchors, TrustError, Verified};
 use crate::infra::public_log_reader::{PublicLogSource, SourceError};
 
-/// Tiles fetched at the same time.
+/// Maximum number of tiles fetched concurrently.
 const AT_ONCE: usize = 8;
-/// How often the log and the leaderboard are read again where votes came in between, and the wait before.
+/// Maximum number of reads of log and leaderboard if votes arrive in between, and the wait before each.
 const TRIES: usize = 10;
 const WAIT: Duration = Duration::from_secs(2);
 
-/// Why a log is not verified.
+/// Error of verifying a log.
 #[derive(Debug, thiserror::Error)]
 pub enum VerifyError {
     /// A part of it cannot be read.
@@ -31,24 +31,24 @@ pub enum VerifyError {
     /// A key or a checkpoint is not trusted.
     #[error(transparent)]
     Trust(#[from] TrustError),
-    /// No key is given or known, and for this reason none is read from the arena.
+    /// No key is given or known, and this error prevents reading it from the arena.
     #[error("{0}; the key of the log is read there: check the address, or give the key with --key")]
     NoKey(#[source] Box<VerifyError>),
-    /// The log is wrong.
+    /// The log is inconsistent.
     #[error(transparent)]
     Audit(#[from] AuditError),
-    /// A receipt is wrong, or of a tree that the log does not continue.
+    /// A receipt is invalid, or of a tree that the log does not continue.
     #[error(transparent)]
     Receipt(#[from] LogReceiptError),
     /// The published leaderboard does not agree with the log.
     #[error(transparent)]
     Leaderboard(#[from] LeaderboardCheckError),
-    /// What the arena says of itself cannot be read.
+    /// JSON of the arena cannot be parsed.
     #[error("{0} cannot be read as JSON: {1}")]
     Json(&'static str, serde_json::Error),
 }
 
-/// What to compare the log with.
+/// Leaderboard to compare the log with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LeaderboardSource {
     /// The leaderboard that the arena publishes.
@@ -57,24 +57,24 @@ pub enum LeaderboardSource {
     Skipped,
 }
 
-/// What an arena says of its log.
+/// The arena's description of its log.
 #[derive(Debug, Deserialize)]
 struct Description {
     key: String,
     rating: RatingRules,
 }
 
-/// A log as it was read.
+/// Downloaded log.
 struct ReadLog {
     checkpoint: String,
     tree: SignedTree,
     recount: Recount,
 }
 
-/// Verifies a log: signature, tree, entries, receipts, and the leaderboard. `progress` gets the entries read and all.
+/// Verifies a log: signature, tree, entries, receipts, and the leaderboard. `progress` gets the number of entries read and in total.
 ///
 /// # Errors
-/// [`VerifyError`] for the first thing that does not hold.
+/// [`VerifyError`] for the first failed check.
 pub async fn verify(
     source: &PublicLogSource,
     known: &TrustAnchors,
@@ -92,7 +92,7 @@ pub async fn verify(
     let mut tries = 0;
     let (read, leaderboard_votes) = loop {
         tries += 1;
-        // The leaderboard first: the log follows it.
+        // The leaderboard is read first: the log follows it.
         let published = match leaderboard {
             LeaderboardSource::Published => {
                 Some(read_json("the leaderboard", source.beside("api/v1/leaderboard", "leaderboard.json").await?)?)
@@ -100,7 +100,7 @@ pub async fn verify(
             LeaderboardSource::Skipped => None,
         };
         let read = match read_log(source, (known, &key), known_head, receipts, &progress).await {
-            // They sign a checkpoint a moment after the log does.
+            // Witnesses sign a checkpoint shortly after the log does.
             Err(VerifyError::Trust(TrustError::Unwitnessed(_))) if tries < TRIES && is_live(source) => {
                 tokio::time::sleep(WAIT).await;
                 continue;
@@ -133,7 +133,7 @@ pub async fn verify(
     })
 }
 
-/// Whether a second reading can find another state.
+/// Whether a second read can return a newer state.
 fn is_live(source: &PublicLogSource) -> bool {
     matches!(source, PublicLogSource::Http { .. })
 }

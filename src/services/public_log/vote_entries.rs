@@ -1,4 +1,4 @@
-//! Makes log entries of stored votes.
+//! Creates log entries from stored votes.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -13,16 +13,16 @@ use crate::domain::public_log::vote_entry::{Hashes, PrivateTexts, commitment_of,
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{LogSubject, NewLogEntry, NewSalt, Store, VoteRow, VotedPrompt, VotedReply};
 
-/// Hexadecimal digits of a voter's name in the log.
+/// Number of hexadecimal digits of a voter's pseudonym in the log.
 const TAG_DIGITS: usize = 16;
 
-/// Entries of votes, and the voters that had no name in the log before.
+/// Entries of votes, with the voters that are new to the log.
 pub(super) struct VoteEntries {
     pub(super) entries: Vec<NewLogEntry>,
     pub(super) voters: Vec<(VisitorId, String)>,
 }
 
-/// The entries of votes that follow the vote with the number `after`, for the log of this name.
+/// Creates the entries of votes after sequence number `after`, for the log of this name.
 pub(super) async fn entries_of_votes(
     log: &str,
     store: &Store,
@@ -48,7 +48,7 @@ pub(super) async fn entries_of_votes(
     Ok(VoteEntries { entries: votes.iter().map(entry).collect::<Result<_, PublicLogError>>()?, voters })
 }
 
-/// The names of the voters in the log, and which of them are new.
+/// Returns the voters' pseudonyms in the log, and which of them are new.
 async fn tags_of(
     store: &Store,
     rng: &SharedRng,
@@ -69,7 +69,7 @@ async fn tags_of(
     Ok((tags, new))
 }
 
-/// The texts of votes.
+/// Returns the texts of votes.
 pub(super) fn texts<'t>(prompts: &'t [VotedPrompt], replies: &'t [VotedReply]) -> PrivateTexts<'t> {
     let mut texts = PrivateTexts::default();
     for row in prompts {

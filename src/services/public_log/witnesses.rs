@@ -1,5 +1,5 @@
-//! Has witnesses sign the latest checkpoint, beside the arena. The log does not wait for them: a checkpoint is published at once, and gets
-//! their lines as they answer.
+//! Has witnesses cosign the latest checkpoint. The log does not wait for them: a checkpoint is published at once, and gets their signatures
+//! as they answer.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -18,59 +18,59 @@ use crate::infra::llm::HttpClient;
 use crate::infra::storage::LogCheckpoint;
 use crate::infra::witness::{WitnessAnswer, WitnessError, add_checkpoint};
 
-/// How long a witness that failed is left alone, so that one that hangs does not hold up the others each time.
+/// Back-off after a witness failed, so that one that hangs does not delay the others each time.
 const LEFT_ALONE: Duration = Duration::from_secs(60);
 
-/// Why a checkpoint is not signed by a witness.
+/// Error of cosigning a checkpoint.
 #[derive(Debug, thiserror::Error)]
 pub enum WitnessingError {
     /// The log cannot be read.
     #[error(transparent)]
     Log(#[from] PublicLogError),
-    /// It did not sign.
+    /// The witness did not sign.
     #[error(transparent)]
     Witness(#[from] WitnessError),
-    /// It signed something else.
+    /// The signature does not match the checkpoint.
     #[error("its signature is not one of the checkpoint: {0}")]
     Note(#[from] NoteError),
-    /// It has seen a longer log.
+    /// The witness has seen a longer log.
     #[error(
         "it has signed a tree of {known} entries, and the log has {size}: either the log was restored from a backup, or another arena uses its key"
     )]
     Longer {
-        /// What the witness knows.
+        /// Tree size known to the witness.
         known: u64,
-        /// Entries of the log.
+        /// Tree size of the log.
         size: u64,
     },
 }
 
-/// A witness, and what came of asking it.
+/// Result of a request to a witness.
 #[derive(Debug)]
 pub struct WitnessStatus {
-    /// Its key.
+    /// Key of the witness.
     pub witness: String,
-    /// Its name.
+    /// Name of the witness.
     pub name: String,
-    /// Why it did not sign.
+    /// Success, or the reason why it did not sign.
     pub result: Result<(), WitnessingError>,
 }
 
-/// What is known of the witnesses between two checkpoints.
+/// State of the witnesses between checkpoints.
 #[derive(Debug, Default)]
 pub struct Witnesses {
-    /// Size of the tree that each signed last, by its key.
+    /// Tree size last signed by each witness, by key.
     signed: HashMap<String, u64>,
-    /// When each that failed was asked last, by its key.
+    /// Time of the last request to each failed witness, by key.
     failed: HashMap<String, Instant>,
 }
 
 impl Witnesses {
-    /// Asks each of these that has not signed the latest checkpoint, and adds the signatures to it. Empty where all have, or there is no
-    /// checkpoint.
+    /// Requests signatures of the latest checkpoint from witnesses that have not signed it, and adds them to it. Returns an empty list if
+    /// all have, or there is no checkpoint.
     ///
     /// # Errors
-    /// [`PublicLogError`] where the log cannot be read or its note not written.
+    /// [`PublicLogError`] if the log cannot be read or its note not written.
     pub async fn cosign(
         &mut self,
         log: &PublicLog,
@@ -93,7 +93,7 @@ impl Witnesses {
         let (mut note, mut asked) = (latest.note.clone(), Vec::new());
         while let Some((witness, key, answer)) = answers.next().await {
             let result = match answer.and_then(|lines| Ok(key.add_to(&note, &lines)?)) {
-                // Another checkpoint may be there by now: it is signed the next time.
+                // There may be a newer checkpoint by now: it is cosigned the next time.
                 Ok(more) => {
                     log.store.replace_log_note(&note, &more).await?;
                     note = more;
@@ -119,7 +119,8 @@ impl Witnesses {
     }
 }
 
-/// The lines of a witness below a checkpoint. One that signed another size last says which, and is asked again with that proof.
+/// Requests a witness's signature lines for a checkpoint. A witness that last signed another size reports it, and the request is repeated
+/// with that consistency proof.
 async fn ask(
     log: &PublicLog,
     client: &HttpClient,

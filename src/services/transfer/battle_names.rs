@@ -1,31 +1,31 @@
-//! What the battles of imported votes are called here, so that a vote counts once whatever way it comes.
+//! Battle ids of imported votes, chosen so that a vote counts once by whatever route it is imported.
 //!
-//! A UUID names one battle wherever it was made: here the battle is called `import-` and the UUID, and an arena that gets its own vote
-//! back by way of another one knows it. A battle that another arena has named by a file keeps that name. Any other id says
-//! nothing outside of its log, as `1` of one is not `1` of another: such a battle is named by its file and the vote's number.
+//! A UUID is globally unique: the battle is stored as `import-` and the UUID, and an arena that gets its own vote back via another one
+//! recognises it. A battle that another arena has named by a file keeps that name. Any other id is local to its log, as `1` of one is not
+//! `1` of another: such a battle is named by its file and the vote's number.
 
 use crate::domain::battle::BattleId;
 use crate::domain::rating::vote_log::{Labels, VoteLog};
 use crate::infra::storage::{Store, StoreError};
 
-/// Battles that are looked up in one statement.
+/// Maximum number of battles per look-up statement.
 const LOOKED_UP: usize = 5_000;
-/// Begins the names of imported battles.
+/// Prefix of imported battle ids.
 const PREFIX: &str = "import-";
 
-/// The names of the battles of a file, one for each vote.
+/// Battle ids of a file, one for each vote.
 pub(super) struct BattleNames<'f> {
     file: &'f str,
-    /// The ids as the file has them.
+    /// Ids as in the file.
     given: Labels,
-    /// The names of the battles that are known by their ids.
+    /// Stored ids of battles with a globally unique id.
     kept: Labels,
-    /// The number of each vote in the file.
+    /// Number of each vote in the file.
     numbers: Vec<usize>,
 }
 
 impl<'f> BattleNames<'f> {
-    /// Takes the ids from the log of the file with this id.
+    /// Takes the ids out of the log of the file with this id.
     pub(super) fn new(file: &'f str, log: &mut VoteLog) -> Self {
         let votes = log.len();
         let none = || Labels { rows: vec![Labels::NONE; votes], ..Labels::default() };
@@ -33,14 +33,14 @@ impl<'f> BattleNames<'f> {
         let mut kept = Labels::default();
         for &battle in &given.rows {
             let name = given.names.as_slice().get(battle as usize).and_then(|id| lasting_name(id));
-            // A battle has one vote here; further ones of a log that has several are named by the file.
+            // A battle has one vote here; further votes of a log on the same battle are named by the file.
             let name = name.filter(|name| kept.names.find(name).is_none());
             kept.push(name.as_deref());
         }
         Self { file, given, kept, numbers: (1..=votes).collect() }
     }
 
-    /// The ids of a vote and of its battle.
+    /// Returns the ids of a vote and of its battle.
     pub(super) fn of(&self, row: usize) -> (String, BattleId) {
         let vote = format!("{}-{:09}", self.file, self.numbers[row]);
         let battle = self.kept.names.as_slice().get(self.kept.rows[row] as usize).unwrap_or(&vote);
@@ -48,7 +48,7 @@ impl<'f> BattleNames<'f> {
         (vote, battle)
     }
 
-    /// Which votes are on battles without a vote here.
+    /// Returns, for each vote, whether its battle has no vote here.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -71,7 +71,7 @@ impl<'f> BattleNames<'f> {
         Ok(new_votes)
     }
 
-    /// Keeps the names of these votes.
+    /// Keeps only the selected votes.
     pub(super) fn retain(&mut self, keep: &[bool]) {
         let (mut numbers, mut names) = (keep.iter(), keep.iter());
         self.numbers.retain(|_| numbers.next().is_some_and(|keep| *keep));
@@ -79,7 +79,7 @@ impl<'f> BattleNames<'f> {
     }
 }
 
-/// The name of a battle that is known by its id; `None` where the id says nothing outside of its log.
+/// Returns the stored id of a battle with a globally unique id; `None` for a local id.
 fn lasting_name(id: &str) -> Option<String> {
     match id.strip_prefix(PREFIX) {
         Some(rest) if is_uuid(rest) || is_of_a_file(rest) => Some(id.to_owned()),
@@ -88,7 +88,7 @@ fn lasting_name(id: &str) -> Option<String> {
     }
 }
 
-/// The names that a battle with this id may have here: in its own arena that of the UUID alone, in another the one of an import.
+/// Returns the ids that a battle may have here: the UUID alone in its own arena, the import's id in others.
 fn known_as(id: &str) -> [String; 2] {
     let other = match id.strip_prefix(PREFIX) {
         Some(rest) if is_uuid(rest) => rest.to_owned(),

@@ -1,7 +1,7 @@
 //! Exports the vote log, battles, replies, leaderboard and scores as JSON lines, CSV or Parquet.
 //!
-//! `formats::tables` turns stored rows into records and writes them. Memory stays flat whatever the size: rows are read
-//! page by page, and Parquet is written in row groups of a bounded size.
+//! `formats::tables` converts stored rows to records and writes them. Memory use is constant: rows are read page by page, and Parquet is
+//! written in row groups of a bounded size.
 
 pub mod dataset;
 pub mod preferences;
@@ -26,17 +26,17 @@ use crate::formats::tables::{Format, TableWriter};
 use crate::infra::storage::{ReplyRow, Store, StoreError, TurnRow, VoteRange};
 use crate::infra::stored_votes::final_labels::{final_labels_of, settle_battles};
 
-/// Rows read at a time, so that memory stays flat.
+/// Page size of row reads, which bounds memory use.
 const PAGE: u32 = 1_000;
 
-/// What to export.
+/// Selection of an export.
 #[derive(Debug, Clone, Copy)]
 pub struct ExportSelection {
-    /// What was cast or begun at this time or later.
+    /// Earliest time of votes or battle starts, inclusive.
     pub since: Timestamp,
-    /// What was cast or begun before this time.
+    /// Latest time of votes or battle starts, exclusive.
     pub until: Timestamp,
-    /// With the conversations.
+    /// Whether to include the conversations.
     pub with_text: bool,
 }
 
@@ -45,7 +45,7 @@ impl ExportSelection {
     pub const ALL: Self = Self { since: Timestamp(i64::MIN), until: Timestamp(i64::MAX), with_text: false };
 }
 
-/// Why an export stopped.
+/// Error of an export.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
     /// The rows could not be read.
@@ -54,13 +54,13 @@ pub enum ExportError {
     /// The file could not be written.
     #[error("the export could not be written: {0}; free some space, or choose another file with --out")]
     Write(#[from] io::Error),
-    /// The stored leaderboard is in another shape.
+    /// The stored leaderboard has another format.
     #[error("the stored leaderboard was written by another version: run `langya serve`, whose next fit replaces it")]
     Leaderboard(#[from] serde_json::Error),
 }
 
-/// Writes the selected votes and returns how many there were. `progress` gets the number of the last one in the log, and of
-/// the log's last one.
+/// Writes the selected votes and returns their number. `progress` gets the sequence numbers of the latest vote written and of the log's
+/// last vote.
 ///
 /// # Errors
 /// [`ExportError`].
@@ -91,8 +91,8 @@ pub async fn votes(
     }
 }
 
-/// Writes the selected battles that are over, voted on or not, and returns how many there were. One that awaits its vote is
-/// left out: who has the file would know its models. `progress` gets the size of every page of battles.
+/// Writes the selected finished battles, with or without a vote, and returns their number. Battles that await their vote are omitted: the
+/// file would reveal their models. `progress` gets the size of every page of battles.
 ///
 /// # Errors
 /// [`ExportError`].
@@ -121,8 +121,8 @@ pub async fn battles(
     }
 }
 
-/// Writes the replies of the selected battles that are over, a row for each side of a turn, and returns how many there were.
-/// `progress` gets the size of every page of battles.
+/// Writes the replies of the selected finished battles, one row for each side of a turn, and returns their number. `progress` gets the size
+/// of every page of battles.
 ///
 /// # Errors
 /// [`ExportError`].
@@ -153,7 +153,7 @@ pub async fn replies(
     }
 }
 
-/// Writes the latest leaderboard and returns how many models are on it.
+/// Writes the latest leaderboard and returns its number of models.
 ///
 /// # Errors
 /// [`ExportError`].
@@ -164,7 +164,7 @@ pub async fn leaderboard(store: &Store, format: Format, out: impl Write + Send) 
     Ok(ranked_models(&models, format, out)?)
 }
 
-/// Writes the models of a leaderboard and returns how many they are.
+/// Writes the models of a leaderboard and returns their number.
 ///
 /// # Errors
 /// `out` cannot be written.
@@ -174,7 +174,7 @@ pub fn ranked_models(models: &[RankedModel], format: Format, out: impl Write + S
     table.finish()
 }
 
-/// Writes the scores of a suite, one row a model, judge and part, and returns how many there were.
+/// Writes the scores of a suite, one row per model, judge and part, and returns their number.
 ///
 /// # Errors
 /// [`ExportError`].
@@ -188,7 +188,7 @@ pub async fn scores(bench: RunContext<'_>, format: Format, out: impl Write + Sen
     Ok(table.finish()?)
 }
 
-/// Writes the score of every item by each judge, as `langya agree` reads it.
+/// Writes the score of every item by each judge, in the input format of `langya agree`.
 ///
 /// # Errors
 /// [`ExportError`].
@@ -214,7 +214,7 @@ async fn conversations(store: &Store, battle: &BattleId) -> Result<[Vec<Message>
     Ok(Side::BOTH.map(|side| conversation(&turns, &replies, side)))
 }
 
-/// The questions and replies of a battle as they were in one moment: retention may delete them while others are exported.
+/// Reads the prompts and replies of a battle in one snapshot: retention may delete them during an export.
 async fn texts(store: &Store, battle: &BattleId) -> Result<(Vec<TurnRow>, Vec<ReplyRow>), StoreError> {
     let record = store.battle_record(battle).await?;
     Ok(record.map_or_else(Default::default, |record| (record.turns, record.replies)))

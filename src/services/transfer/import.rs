@@ -1,8 +1,8 @@
 //! Imports votes from files as battles and votes.
 //!
-//! A file is read to its end before anything is written, and all of its votes are kept in one transaction. Its id is made
-//! of its bytes, so the same file a second time changes nothing. A vote on a battle that has one here, as in a log that this arena
-//! exported, is left out, whatever way it comes (`battle_names.rs`).
+//! A file is read completely before anything is written, and its votes are stored in one transaction. Its id is a digest of its bytes, so
+//! importing the same file again changes nothing. A vote on a battle that has one here, as in a log exported by this arena, is omitted, by
+//! whatever route it is imported (`battle_names.rs`).
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use crate::formats::{input_name, is_standard_input};
 use crate::infra::disk;
 use crate::infra::storage::{Import, Imported, ImportedVote, Store, StoreError, UnusableName, unusable_name};
 
-/// What an import keeps of a vote.
+/// Columns of a vote that an import stores.
 const KEPT: ColumnSet = ColumnSet {
     voters: true,
     languages: true,
@@ -35,18 +35,18 @@ const KEPT: ColumnSet = ColumnSet {
     excluded_votes: false,
 };
 
-/// Why a file cannot be imported.
+/// Error of an import.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error(transparent)]
     File(#[from] VoteFileError),
-    /// It names something as nothing can be named here.
+    /// The file has an invalid name.
     #[error("{} names {name}", input_name(.path))]
     UnusableName {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What is named, and how.
+        /// Invalid name.
         name: UnusableName,
     },
 }
@@ -54,20 +54,20 @@ pub enum ImportError {
 /// Result of an import.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImportReport {
-    /// Whether its votes were new.
+    /// Whether the file's votes were new.
     pub imported: Imported,
-    /// Votes that were left out because their battles have votes here.
+    /// Number of votes omitted because their battles have votes here.
     pub already_here: u64,
-    /// Votes and rows that were left out, by reason.
+    /// Number of omitted votes and rows, by reason.
     pub excluded: Vec<(String, u64)>,
-    /// Columns that would say how many votes a row stands for, which are not read: each row is one vote.
+    /// Ignored columns that may hold vote counts: each row is one vote.
     pub unread_columns: BTreeSet<String>,
 }
 
-/// A file of votes that was read to its end and can be imported.
+/// Completely read file of votes that can be imported.
 #[derive(Debug)]
 pub struct VotesFile {
-    /// Made of its bytes.
+    /// Digest of the file's bytes.
     id: String,
     source: String,
     log: VoteLog,
@@ -78,10 +78,10 @@ impl VotesFile {
     /// Reads a file.
     ///
     /// # Errors
-    /// [`ImportError`] where it cannot be read or imported.
+    /// [`ImportError`] if it cannot be read or imported.
     pub fn read(path: &Path, options: &ReadOptions, now: Timestamp) -> Result<Self, ImportError> {
         let unreadable = |source| VoteFileError::Unreadable { path: path.to_owned(), source };
-        // An endless pipe must not fill the disk for others.
+        // An endless pipe must not fill the disk.
         let limit = options.limits.decompressed_bytes;
         let most = |folder: &Path| disk::space(folder).map(|space| limit.min(space.free / 2));
         let whole = RereadableFile::open(path, most).map_err(unreadable)?;
@@ -94,7 +94,7 @@ impl VotesFile {
     }
 }
 
-/// The name under which an import is kept.
+/// Returns the stored name of an import.
 fn source_name(path: &Path) -> String {
     if is_standard_input(path) {
         return "stdin".to_owned();
@@ -122,7 +122,7 @@ pub async fn votes(
     Ok(ImportReport { imported, already_here, excluded, unread_columns: log.unread_columns })
 }
 
-/// Leaves out the votes on battles that have a vote here, and returns how many they were.
+/// Removes the votes on battles that have a vote here, and returns their number.
 async fn leave_out_votes_here(
     store: &Store,
     log: &mut VoteLog,

@@ -1,4 +1,4 @@
-//! The vote log as lines, page by page, as it is read over HTTP: the rows of `export votes`, without conversations.
+//! Pages of the vote log as lines, for HTTP: the rows of `export votes`, without conversations.
 
 use std::io;
 
@@ -11,20 +11,20 @@ use crate::formats::tables::{Format, TableWriter};
 use crate::infra::storage::{Store, VoteRange};
 use crate::infra::stored_votes::final_labels::final_labels_of;
 
-/// Votes of a page at most: what a stream holds in memory.
+/// Maximum number of votes per page, which a stream holds in memory.
 pub const PAGE: u32 = 1_000;
 
-/// What a line is.
+/// Format of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LineFormat {
     /// A JSON object.
     Json,
-    /// A row of CSV, below a header.
+    /// A CSV row, below a header.
     Csv,
 }
 
 impl LineFormat {
-    /// What stands before the first vote; `None` for nothing.
+    /// Returns the header before the first vote; `None` if the format has none.
     ///
     /// # Errors
     /// [`ExportError`].
@@ -43,19 +43,19 @@ impl LineFormat {
     }
 }
 
-/// Some votes in a row.
+/// Page of consecutive votes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VoteLines {
-    /// A line for each.
+    /// One line per vote.
     pub text: Vec<u8>,
-    /// Number of the last one in the log.
+    /// Sequence number of the last vote.
     pub last_seq: i64,
-    /// How many there are.
+    /// Number of votes.
     pub votes: u32,
 }
 
-/// The votes after the one with the number `after` up to `upto`, `limit` at most and never more than [`PAGE`], without a header;
-/// `None` where there are none.
+/// Returns the votes after sequence number `after` up to `upto`, at most `limit` and never more than [`PAGE`], without a header; `None` if
+/// there are none.
 ///
 /// # Errors
 /// [`ExportError`].

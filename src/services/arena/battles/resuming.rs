@@ -1,4 +1,4 @@
-//! Finds the battle that a visitor comes back to: in memory, at the instance that answers it, or in the database.
+//! Finds the battle that a visitor reconnects to: in memory, at the instance that answers it, or in the database.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::infra::live_battles::{LiveBattle, RunningBattles, Watcher};
 use crate::infra::storage::StoreError;
 
 impl LocalBattles for Battles {
-    fn let_go(&self, battle: &Arc<LiveBattle>) {
+    fn unload(&self, battle: &Arc<LiveBattle>) {
         self.live.forget(battle);
         battle.move_away();
     }
@@ -54,14 +54,14 @@ impl Battles {
         loop {
             let battle = self.find_after(visitor, id, after).await?;
             if self.has_lost_its_texts(&battle).await {
-                self.let_go(&battle);
+                self.unload(&battle);
                 continue;
             }
             remote_battles::await_first_event(&self.dependencies, &battle).await;
-            // A number that this log never had belongs to an earlier log of the battle: send all of it.
+            // An unknown number belongs to an earlier log of the battle: send all events.
             let known = if after <= battle.last_seq() { after } else { 0 };
             let watcher = battle.watch(known);
-            // One that left memory before it was watched gets no more events.
+            // A battle removed from memory before it was watched gets no more events.
             if self.live.holds(&battle) {
                 return Ok(watcher);
             }
@@ -76,8 +76,7 @@ impl Battles {
         self.find_after(visitor, id, 0).await
     }
 
-    /// The battle from memory, from the instance that answers it, or read back from the database with its events
-    /// numbered after `after`.
+    /// Returns the battle from memory, from the instance that answers it, or from the database, with its events numbered after `after`.
     async fn find_after(
         self: &Arc<Self>,
         visitor: &VisitorId,
@@ -91,25 +90,25 @@ impl Battles {
             if self.is_current(&battle).await? {
                 return Ok(battle);
             }
-            self.let_go(&battle);
+            self.unload(&battle);
         }
         self.read_back(visitor, id, after).await
     }
 
-    /// Whether the battle stands as it does in memory: another instance may have taken it on.
+    /// Whether the battle in memory is up to date: another instance may have continued it.
     async fn is_current(&self, battle: &LiveBattle) -> Result<bool, StoreError> {
         if self.dependencies.instances.is_alone() || battle.is_under_way() || battle.is_followed() {
             return Ok(true);
         }
         let row = self.dependencies.store.battle(&battle.id).await?;
         let known = battle.state().active.row.clone();
-        // Where a turn is just beginning here, the database may not have it yet.
+        // A turn that is just beginning here may not be in the database yet.
         Ok(known.progress.stage == Stage::Answering
             || row.is_some_and(|row| row.progress == known.progress && row.answered_by == known.answered_by))
     }
 
-    /// Whether the texts of a battle were deleted from the database and are still in memory here; never while it is being answered. A database
-    /// that is out of reach leaves the battle as it is.
+    /// Whether the battle's texts were deleted from the database and are still in memory here; never while it is being answered. During a
+    /// database outage, `false`.
     async fn has_lost_its_texts(&self, battle: &LiveBattle) -> bool {
         if battle.is_under_way() || battle.state().active.exchanges.is_empty() {
             return false;
@@ -133,17 +132,17 @@ impl Battles {
             }
             let restored = LiveBattle::new(ActiveBattle::restore(record, self.dependencies.first_number(after)));
             let restored = Arc::new(restored);
-            // Two sockets may come back at once: the first one's battle is everybody's.
+            // If two sockets reconnect at once, both use the first one's battle.
             let battle = self.live.add(&restored);
             if !answering || !Arc::ptr_eq(&battle, &restored) {
                 return Ok(battle);
             }
-            // The process that answered the turn is gone: answer it again, unless another one does so already.
+            // The process that answered the turn is gone: answer it again, unless another instance does so already.
             match self.take_over(&battle, run.as_ref()).await {
                 Ok(true) => return Ok(battle),
-                Ok(false) => self.let_go(&battle),
+                Ok(false) => self.unload(&battle),
                 Err(error) => {
-                    self.let_go(&battle);
+                    self.unload(&battle);
                     return Err(error.into());
                 }
             }

@@ -9,13 +9,13 @@ use crate::domain::battle::progress::Progress;
 use crate::domain::battle::{BattleId, RunId};
 use crate::infra::storage::{NewReply, StoreError};
 
-/// How often replies are offered to a database that has an outage, and for how long.
+/// Interval between attempts to store replies during a database outage.
 const OFFER_EVERY: Duration = Duration::from_millis(500);
 const OFFER_FOR: Duration = Duration::from_secs(600);
 
 impl BattleDependencies {
-    /// Offers the replies of a turn to the database until it takes them: neither an outage nor a lock that somebody holds
-    /// shall cost what models wrote and a visitor has read. `false` means that somebody else answers the turn.
+    /// Retries to store the replies of a turn until the database accepts them: neither an outage nor a held lock may lose text that a
+    /// visitor has read. `false` means that another instance answers the turn.
     pub(super) async fn keep_replies(
         &self,
         battle: &BattleId,

@@ -1,4 +1,4 @@
-//! Tells the pacer of a turn how fast its models usually write, and says how fast they wrote, for later turns.
+//! Passes the usual speeds of a turn's models to its pacer, and returns the measured speeds for later turns.
 
 use std::time::Duration;
 
@@ -8,20 +8,20 @@ use crate::domain::battle::pacing::Pacer;
 use crate::domain::battle::{ModelId, Side};
 
 impl Turn<'_> {
-    /// Tells the pacer how fast the side's model usually writes, also that it is unknown: the side may have had another model before.
+    /// Sets the usual speed of the side's model in the pacer, also if it is unknown: the side may have had another model before.
     pub(super) fn expect_usual_speed(&mut self, side: Side) {
-        let usual = self.dependencies.models.usual_byte_time(&self.sides[side.index()].model);
+        let usual = self.dependencies.models.mean_byte_time(&self.sides[side.index()].model);
         self.pacer.set_usual_byte_time(side, usual.unwrap_or_default());
     }
 
-    /// Time in which the models wrote their replies, a byte, as far as the replies show it.
+    /// Returns the models' measured time per byte, where the replies are long enough.
     pub(super) fn reply_speeds(&self) -> Vec<(ModelId, Duration)> {
         of_hidden_models(&self.pacer, self.mode, self.sides.each_ref().map(|run| &run.model))
     }
 }
 
-/// The speeds of the hidden models. A visitor who chose a model could have it write slowly, and then recognise its other battles by their
-/// tempo.
+/// Returns the speeds of the hidden models. A visitor who chose a model could make it write slowly, and then recognise its other battles by
+/// their tempo.
 fn of_hidden_models(pacer: &Pacer, mode: BattleMode, models: [&ModelId; 2]) -> Vec<(ModelId, Duration)> {
     let hidden = Side::BOTH.into_iter().filter(|side| !mode.names(*side));
     hidden.filter_map(|side| Some((models[side.index()].clone(), pacer.byte_time(side)?))).collect()

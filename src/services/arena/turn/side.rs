@@ -1,4 +1,4 @@
-//! One side of a turn: its model, its reply so far, and how it ended.
+//! One side of a turn: its model, its reply so far, and its ending.
 
 use crate::domain::battle::{ModelId, Side};
 use crate::domain::visible_text::has_visible_text;
@@ -18,7 +18,7 @@ pub(super) struct SideRun {
     pub(super) ended_at: Option<Instant>,
     pub(super) ending: ReplyEnding,
     pub(super) received_bytes: usize,
-    /// What came before the first text that can be seen.
+    /// Invisible text received before the first visible text.
     blank: String,
     pub(super) shown: String,
     pub(super) reasoning: String,
@@ -40,7 +40,7 @@ impl SideRun {
         }
     }
 
-    /// Starts the reply of the side's model to a visitor's question at the end of a conversation, unless either is not to be had.
+    /// Starts the reply of the side's model to a visitor's prompt at the end of a conversation, unless either is unavailable.
     pub(super) fn ask(
         &mut self,
         model: Option<&ResilientModel>,
@@ -48,7 +48,7 @@ impl SideRun {
         conversation: Result<&[Message], ChatError>,
     ) -> Result<(), ChatError> {
         self.asked_at = Instant::now();
-        // What a failed model sent and thought before it failed is not its replacement's.
+        // The replacement must not inherit text or reasoning of the failed model.
         self.stream = None;
         self.reasoning.clear();
         self.blank.clear();
@@ -64,8 +64,8 @@ impl SideRun {
         }
     }
 
-    /// Takes more of the reply, up to `limit` bytes of it; `true` where there is no room for more. White space and the like wait for
-    /// the first text that can be seen, so that of a side that writes nothing else nothing was seen.
+    /// Appends to the reply, up to `limit` bytes in total; `true` if the limit is reached. White space and other invisible text is held
+    /// back until the first visible text, so a side without visible text counts as unseen.
     pub(super) fn receive(&mut self, text: String, limit: usize) -> (String, bool) {
         let mut text = without_nul(text);
         if self.first_token_at.is_none() {
@@ -83,14 +83,14 @@ impl SideRun {
         (text, is_full)
     }
 
-    /// Closes the upstream; the first end counts for the time.
+    /// Closes the upstream; the first call sets the end time.
     pub(super) fn end(&mut self, ending: ReplyEnding) {
         self.stream = None;
         self.ending = ending;
         self.ended_at.get_or_insert_with(Instant::now);
     }
 
-    /// Whether the model wrote a reply to its end, or to the limit of length.
+    /// Whether the model completed its reply, or reached the length limit.
     pub(super) fn has_answered(&self) -> bool {
         let is_whole = matches!(self.ending, ReplyEnding::Complete | ReplyEnding::Cut);
         is_whole && self.ended_at.is_some() && self.first_token_at.is_some()
@@ -114,7 +114,7 @@ impl SideRun {
     }
 }
 
-/// The text without NUL characters, which no database column of text takes everywhere.
+/// Removes NUL characters, which not every database accepts in text columns.
 pub(super) fn without_nul(text: String) -> String {
     if text.contains('\0') { text.replace('\0', "") } else { text }
 }

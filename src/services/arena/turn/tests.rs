@@ -1,4 +1,4 @@
-//! What a turn knows of its models when it begins.
+//! Tests of the usual speeds that a turn starts with.
 
 use std::path::Path;
 
@@ -22,7 +22,7 @@ use crate::infra::storage::{IfMissing, Store};
 use crate::infra::tasks::Tasks;
 use crate::leaderboard::latest_leaderboard::LatestLeaderboard;
 
-/// An arena of practice models with its database in this folder.
+/// Dependencies of an arena of practice models, with its database in this folder.
 async fn dependencies(folder: &Path) -> BattleDependencies {
     let mut settings = Settings::default();
     settings.storage.data_dir = folder.to_owned();
@@ -55,7 +55,7 @@ async fn dependencies(folder: &Path) -> BattleDependencies {
     }
 }
 
-/// When the last text of a turn of these models is shown, where one of them says a word, and the other one writes much at once.
+/// Time until all text of a turn is shown, where one model writes a word and the other one much text at once.
 async fn shown_until(dependencies: &BattleDependencies, models: &[ModelId; 2]) -> Duration {
     let row = BattleRow {
         id: BattleId::new("battle"),

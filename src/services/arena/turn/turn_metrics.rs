@@ -1,4 +1,4 @@
-//! What the metrics get of a turn.
+//! Metrics of a turn.
 
 use crate::domain::battle::mode::BattleMode;
 use crate::domain::battle::progress::Stage;
@@ -6,8 +6,8 @@ use crate::domain::battle::speed::chars_per_second;
 use crate::infra::metrics;
 use crate::infra::storage::{NewReply, ReplyEnding};
 
-/// Counts a turn that is kept; the speed of a reply that was cut off would be the visitor's. Speeds are those of hidden models alone:
-/// with battles on models of their own choice visitors could bring the few that wait to be published to their number.
+/// Counts a stored turn. The speed of a stopped reply would be the visitor's, so it is not counted. Only speeds of hidden models count:
+/// otherwise visitors could, by battles on models of their own choice, fill up the minimum group size for publishing speeds.
 pub(super) fn count(stage: Stage, mode: BattleMode, replies: &[NewReply]) {
     match stage {
         Stage::Ready => metrics::turn_ready(),

@@ -19,12 +19,12 @@ use crate::infra::llm::{ChatError, ReplyPart};
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{BatchRowState, BenchBatchRow, Store};
 
-/// Longest wait between two polls of a batch.
+/// Maximum wait between two polls of a batch.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
-/// Lines of results beyond the requests of a batch, before nothing more is read.
+/// Maximum number of result lines beyond the number of requests of a batch.
 const SPARE_LINES: usize = 1_000;
 
-/// What every batch of a model needs.
+/// Dependencies of every batch of a model.
 pub(super) struct BatchRunner {
     pub(super) api: Arc<dyn BatchApi>,
     pub(super) store: Store,
@@ -38,17 +38,17 @@ pub(super) struct BatchRunner {
 /// Replies by the key of their request.
 pub(super) type Replies = HashMap<String, Result<Vec<ReplyPart>, ChatError>>;
 
-/// How a batch ended, as far as this run knows.
+/// Outcome of a batch, as far as this run knows.
 pub(super) enum BatchOutcome {
-    /// It has ended; a request without a reply has none for this reason.
+    /// It has ended; requests without a reply have none for the given reason.
     Ended(Replies, BatchEnd),
-    /// Nothing came of it, and nothing would come of another one.
+    /// It failed permanently: another batch would fail too.
     Failed(ChatError),
-    /// It may go on at the provider: the run is to end, or the provider cannot be reached.
+    /// It may continue at the provider: the run is stopping, or the provider cannot be reached.
     LeftOpen(Option<ChatError>),
 }
 
-/// How waiting for the end of a batch ended.
+/// Result of waiting for the end of a batch.
 enum Awaited {
     Ended(Vec<String>, BatchEnd),
     Failed(String),
@@ -57,7 +57,7 @@ enum Awaited {
 }
 
 impl BatchRunner {
-    /// The note of a batch with these requests.
+    /// Creates the database row of a batch with these requests.
     pub(super) fn row(&self, requests: Vec<String>) -> BenchBatchRow {
         BenchBatchRow {
             id: self.rng.id(&SystemClock),
@@ -70,7 +70,7 @@ impl BatchRunner {
         }
     }
 
-    /// Stores that a batch is about to be sent, sends it, and waits for its end.
+    /// Stores a batch, sends it, and waits for its end.
     pub(super) async fn send(
         &self,
         row: &BenchBatchRow,
@@ -79,7 +79,7 @@ impl BatchRunner {
     ) -> BatchOutcome {
         if let Err(error) = self.store.insert_bench_batch(row).await {
             tracing::warn!(%error, "a batch could not be recorded in the database, so it is not sent");
-            return BatchOutcome::Failed(ChatError::Unanswered(BatchEnd::NotNoted));
+            return BatchOutcome::Failed(ChatError::Unanswered(BatchEnd::NotRecorded));
         }
         match self.submit(row, requests, stop).await {
             Ok(at_provider) => self.follow(row, at_provider, stop).await,
@@ -110,7 +110,7 @@ impl BatchRunner {
         self.api.find(search).await
     }
 
-    /// Sends a batch, again after what passes. It is never sent again before the provider was asked whether it has it.
+    /// Sends a batch, with retries after transient errors. Before each retry the provider is asked whether it has the batch.
     async fn submit(
         &self,
         row: &BenchBatchRow,
@@ -144,7 +144,7 @@ impl BatchRunner {
         unreachable!("the tries are counted")
     }
 
-    /// Waits for the end of a batch, and reads its results. Those of one that was only perhaps the one are none.
+    /// Waits for the end of a batch, and reads its results. Results of a mere candidate that turns out not to be the batch are ignored.
     async fn follow(&self, row: &BenchBatchRow, at_provider: AtProvider, stop: &CancellationToken) -> BatchOutcome {
         let (ids, is_known) = match at_provider {
             AtProvider::Known(id) => (vec![id], true),
@@ -189,7 +189,7 @@ impl BatchRunner {
         BatchOutcome::Failed(ChatError::Unanswered(BatchEnd::Failed(reason)))
     }
 
-    /// Polls a batch until it has ended, less and less often.
+    /// Polls a batch until it has ended, at growing intervals.
     async fn until_ended(&self, id: &str, stop: &CancellationToken) -> Awaited {
         let (mut polls, mut failures, mut shown) = (0, 0, None);
         loop {
@@ -223,7 +223,7 @@ impl BatchRunner {
         }
     }
 
-    /// Reads the results that belong to requests of a batch, as far as they can be read; of two to one request, the first counts.
+    /// Reads the parsable results for requests of a batch; of duplicates, the first counts.
     async fn read(
         &self,
         row: &BenchBatchRow,
@@ -247,7 +247,7 @@ impl BatchRunner {
         (replies, None)
     }
 
-    /// Waits before the next attempt or poll, longer each time and as the provider asked for; `false` where the run is to end.
+    /// Waits before the next attempt or poll, with backoff and at least as long as the provider asks; `false` if the run is stopping.
     async fn pause(&self, before: u32, asked_for: Duration, stop: &CancellationToken) -> bool {
         let backoff = Backoff { first: Duration::from_millis(self.settings.backoff_ms), longest: LONGEST_WAIT };
         let wait = backoff.after(before).saturating_add(asked_for).min(LONGEST_WAIT);
@@ -261,7 +261,7 @@ impl BatchRunner {
         (self.on_batch)(&BatchNote { model: self.model.clone(), batch: batch.to_owned(), event });
     }
 
-    /// Where this fails, a later run finds the batch as it was before, and looks for it again.
+    /// Updates the batch's row. If this fails, a later run finds the previous state and looks for the batch again.
     async fn note(&self, row: &BenchBatchRow, state: BatchRowState, provider_id: Option<&str>) {
         if let Err(error) = self.store.update_bench_batch(&row.id, state, provider_id, SystemClock.now()).await {
             tracing::warn!(%error, "the state of a batch could not be recorded");
@@ -269,18 +269,18 @@ impl BatchRunner {
     }
 }
 
-/// What a batch is called at its provider.
+/// Provider id of a batch.
 enum AtProvider {
-    /// Its name.
+    /// Id of the batch.
     Known(String),
-    /// The names of some, one of which may be it.
+    /// Ids of batches, one of which may be it.
     Candidates(Vec<String>),
 }
 
-/// Why a batch is not known to be at its provider.
+/// Reason why a batch is not known to be at its provider.
 enum NotSubmitted {
-    /// The provider does not have it, because of a failure or because the run is to end.
+    /// The provider does not have it, because of a failure or because the run is stopping.
     Unsent(Option<ChatError>),
-    /// Nobody knows whether it has it.
+    /// It is unknown whether the provider has it.
     Unknown(ChatError),
 }

@@ -1,8 +1,8 @@
-//! Runs that send their requests in batches, or take the replies of batches that earlier runs sent.
+//! Batch requests of benchmark runs, with the replies of batches from earlier runs.
 //!
-//! A queue collects what a model's workers ask and hands it to a runner, which stores each batch before it is
-//! sent. A request is known by a digest of what it is for and what is sent, so that a later run finds its reply wherever this one
-//! ended, with `--batch` or without.
+//! A queue collects the requests of a model's workers and passes them to a runner, which stores each batch before it is sent. A request is
+//! identified by a digest of its purpose and content, so that a later run finds its reply wherever this one ended, with `--batch` or
+//! without.
 
 mod batch_runner;
 mod model_queue;
@@ -29,7 +29,7 @@ pub type OnBatch = Arc<dyn Fn(&BatchNote) + Send + Sync>;
 /// Whether runs send batches, and the callback for their events.
 #[derive(Clone)]
 pub struct BatchOptions {
-    /// Whether requests are sent in batches; those of earlier runs are taken either way.
+    /// Whether requests are sent in batches; replies of earlier batches are used either way.
     pub sends: bool,
     /// Called at each event of a batch.
     pub on_batch: OnBatch,
@@ -42,13 +42,13 @@ impl fmt::Debug for BatchOptions {
 }
 
 impl Default for BatchOptions {
-    /// Requests one by one; events of earlier batches go to the log.
+    /// Returns options for single requests, with events of earlier batches logged.
     fn default() -> Self {
         Self { sends: false, on_batch: Arc::new(|note| tracing::info!("{note}")) }
     }
 }
 
-/// The batches of a run over a suite.
+/// Batches of a run over a suite.
 pub(super) struct SuiteBatches {
     store: Store,
     rng: Arc<SharedRng>,
@@ -70,10 +70,10 @@ impl SuiteBatches {
         Self { store, rng, suite, settings, options, queues: Mutex::default() }
     }
 
-    /// The models with a queue each, where their providers have batches.
+    /// Attaches a batch queue to each model whose provider has batches.
     ///
     /// # Errors
-    /// [`RunError::NoBatches`] for one whose provider has none although batches are to be sent.
+    /// [`RunError::NoBatches`] for a model whose provider has none although batches are requested.
     pub(super) fn attach(&self, models: Vec<ModelClient>) -> Result<Vec<ModelClient>, RunError> {
         models.into_iter().map(|model| self.attach_one(model)).collect()
     }
@@ -96,7 +96,7 @@ impl SuiteBatches {
         Ok(model.with_queue(queue))
     }
 
-    /// Reads which batches earlier runs sent. Under the suite's lock, for who had it before may have sent more.
+    /// Loads the batches of earlier runs. Call it under the suite's lock, since the previous holder may have sent more.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -112,27 +112,27 @@ impl SuiteBatches {
         Ok(())
     }
 
-    /// Notes that every reply that was taken is kept.
+    /// Records that all fetched replies are stored.
     ///
     /// # Errors
     /// [`StoreError`].
-    pub(super) async fn all_are_kept(&self) -> Result<(), StoreError> {
+    pub(super) async fn mark_all_stored(&self) -> Result<(), StoreError> {
         let queues = self.queues.lock().clone();
         for queue in queues {
-            queue.all_are_kept().await?;
+            queue.mark_all_stored().await?;
         }
         Ok(())
     }
 }
 
-/// Asks the servers of models that are asked in batches whether they have batches at all, before anything is paid for.
+/// Probes the servers of batched models for batch support, before any cost arises.
 ///
 /// # Errors
-/// [`RunError::NoBatches`] for the first that has none.
+/// [`RunError::NoBatches`] for the first server without it.
 pub async fn check_servers(models: impl Iterator<Item = &ModelClient>) -> Result<(), RunError> {
     for model in models.filter(|model| model.sends_batches()) {
         let Some(api) = model.batches() else { continue };
-        // Any other failure comes again with the first batch, and is reported there.
+        // Any other failure recurs with the first batch, and is reported there.
         if let Err(ChatError::Status { status: 404 | 405 | 501, .. }) = api.probe().await {
             return Err(RunError::NoBatches { model: model.id.clone() });
         }

@@ -1,4 +1,4 @@
-//! Collects the requests of a model's workers, and hands replies back.
+//! Collects the requests of a model's workers, and returns their replies.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,34 +13,34 @@ use super::batch_runner::{BatchOutcome, BatchRunner};
 use crate::domain::battle::ModelId;
 use crate::infra::clock::{Clock as _, SystemClock};
 use crate::infra::llm::batch::queue::RequestQueue;
-use crate::infra::llm::batch::{BatchEnd, MOST_BYTES, MOST_REQUESTS};
+use crate::infra::llm::batch::{BatchEnd, MAX_BYTES, MAX_REQUESTS};
 use crate::infra::llm::{ChatError, ReplyPart, ReplyStream};
 use crate::infra::storage::{BatchRowState, BenchBatchRow, StoreError};
 
 type QueuedReply = Result<Vec<ReplyPart>, ChatError>;
 
-/// The queue of a model.
+/// Batch queue of a model.
 pub(super) struct ModelQueue {
     runner: BatchRunner,
     sends: bool,
     state: Mutex<QueueState>,
-    /// Wakes the loop: there may be a batch to run.
+    /// Wakes the loop when a batch may be ready.
     changed: Notify,
 }
 
 #[derive(Default)]
 struct QueueState {
-    /// Workers that do not wait.
+    /// Number of workers that are not waiting.
     active: usize,
-    /// Requests that are in no batch yet.
+    /// Requests not yet in a batch.
     queued: Vec<Queued>,
-    /// Who waits for which request.
+    /// Reply channels of waiting workers, by request key.
     waiting: HashMap<String, Vec<oneshot::Sender<QueuedReply>>>,
-    /// Batches of earlier runs, and those that this run has ended.
+    /// Batches of earlier runs, and ended batches of this one.
     batches: Vec<OpenBatch>,
-    /// Which batches of earlier runs may have the reply to a request.
+    /// Batches of earlier runs that may have the reply to a request, by request key.
     holders: HashMap<String, HashSet<usize>>,
-    /// Replies of earlier batches for which nobody has asked yet.
+    /// Unclaimed replies of earlier batches.
     replies: HashMap<String, Vec<ReplyPart>>,
     given_up: Option<ChatError>,
     stopped: bool,
@@ -51,26 +51,26 @@ struct Queued {
     request: String,
 }
 
-/// A batch whose replies are not all known to be kept.
+/// Batch whose replies are not all known to be stored.
 struct OpenBatch {
     row: BenchBatchRow,
     phase: BatchPhase,
-    /// Replies that nobody has taken.
+    /// Keys of unclaimed replies.
     left: HashSet<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum BatchPhase {
-    /// Nobody has asked for it.
+    /// Not polled yet.
     Idle,
     Wanted,
     Running,
     Ended,
-    /// It may go on at the provider.
+    /// Possibly still running at the provider.
     Open,
 }
 
-/// The batch that runs next.
+/// Next batch to run.
 enum NextBatch {
     Earlier(usize),
     New(Vec<Queued>),
@@ -85,7 +85,7 @@ impl ModelQueue {
         &self.runner.model
     }
 
-    /// Takes the batches of earlier runs.
+    /// Loads the batches of earlier runs.
     pub(super) fn load(&self, rows: Vec<BenchBatchRow>) {
         let mut state = self.state.lock();
         (state.batches, state.holders) = (Vec::new(), HashMap::new());
@@ -97,8 +97,8 @@ impl ModelQueue {
         }
     }
 
-    /// Notes the batches of which every reply was taken, and is kept by now.
-    pub(super) async fn all_are_kept(&self) -> Result<(), StoreError> {
+    /// Records the batches whose replies are all claimed, and thus stored by now.
+    pub(super) async fn mark_all_stored(&self) -> Result<(), StoreError> {
         let taken: Vec<String> = {
             let mut state = self.state.lock();
             let is_taken = |batch: &OpenBatch| batch.phase == BatchPhase::Ended && batch.left.is_empty();
@@ -114,7 +114,7 @@ impl ModelQueue {
         Ok(())
     }
 
-    /// The batch that can run now, if any.
+    /// Returns the batch that can run now, if any.
     fn next_work(&self) -> Option<NextBatch> {
         let mut state = self.state.lock();
         if state.stopped {
@@ -125,17 +125,17 @@ impl ModelQueue {
             return Some(NextBatch::Earlier(at));
         }
         let bytes: usize = state.queued.iter().map(|queued| queued.request.len()).sum();
-        let is_full = state.queued.len() >= MOST_REQUESTS || bytes >= MOST_BYTES;
+        let is_full = state.queued.len() >= MAX_REQUESTS || bytes >= MAX_BYTES;
         if state.queued.is_empty() || !(state.active == 0 || is_full) {
             return None;
         }
         let mut bytes = 0;
         let fits = |queued: &&Queued| {
             bytes += queued.request.len();
-            bytes <= MOST_BYTES
+            bytes <= MAX_BYTES
         };
-        // One that is larger by itself goes by itself, and the provider says what it thinks of it.
-        let count = state.queued.iter().take(MOST_REQUESTS).take_while(fits).count().max(1);
+        // An oversized request is sent alone, for the provider to accept or reject.
+        let count = state.queued.iter().take(MAX_REQUESTS).take_while(fits).count().max(1);
         Some(NextBatch::New(state.queued.drain(..count).collect()))
     }
 
@@ -163,7 +163,7 @@ impl ModelQueue {
         self.changed.notify_one();
     }
 
-    /// Ends all waits: nothing more is sent.
+    /// Ends all waits: no further batches are sent.
     fn stop(&self) {
         let mut state = self.state.lock();
         state.stopped = true;
@@ -179,7 +179,7 @@ impl ModelQueue {
 }
 
 impl QueueState {
-    /// Takes how a batch ended.
+    /// Records the outcome of a batch.
     fn end(&mut self, at: usize, outcome: BatchOutcome) {
         let keys = std::mem::take(&mut self.batches[at].row.requests);
         let goes_on = || Err(ChatError::Unanswered(BatchEnd::GoesOn));
@@ -193,7 +193,7 @@ impl QueueState {
                 }
             }
             BatchOutcome::Failed(error) => {
-                // About all of them together: none of them is refused by itself.
+                // The error concerns the whole batch: no single request is refused.
                 let end = match error {
                     ChatError::Unanswered(end) => end,
                     error => BatchEnd::Failed(error.kind().to_owned()),
@@ -209,7 +209,7 @@ impl QueueState {
         }
     }
 
-    /// Hands a reply over, or keeps it for who asks later. A failure counts only where no other batch may have a reply.
+    /// Delivers a reply, or holds it for a later worker. A failure counts only if no other batch may have a reply.
     fn take(&mut self, at: usize, key: String, reply: QueuedReply) {
         let is_held = self.holders.get_mut(&key).is_some_and(|holders| {
             holders.remove(&at);
@@ -228,7 +228,7 @@ impl QueueState {
         }
     }
 
-    /// Lets who waits for a request go on.
+    /// Wakes the workers that wait for a request.
     fn answer(&mut self, key: &str, reply: &QueuedReply) {
         for waiting in self.waiting.remove(key).into_iter().flatten() {
             self.active += 1;
@@ -322,14 +322,14 @@ impl RequestQueue for ModelQueue {
 
     fn pause(&self) {
         let mut state = self.state.lock();
-        // A worker that is dropped while it waits has left already.
+        // A worker that is dropped while it waits is no longer counted.
         state.active = state.active.saturating_sub(1);
         drop(state);
         self.changed.notify_one();
     }
 }
 
-/// A reply as a stream, for who reads the replies to single requests.
+/// Converts a reply to a stream, as for single requests.
 fn parts_of(reply: QueuedReply) -> ReplyStream {
     let parts: Vec<Result<ReplyPart, ChatError>> = match reply {
         Ok(parts) => parts.into_iter().map(Ok).collect(),

@@ -14,26 +14,26 @@ use crate::infra::single_flight::{ByAddress, FlightError, SingleFlight, Throttle
 use crate::infra::tasks::Tasks;
 
 /// Maximum wait for other requests.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// Comparisons of one model with the others that are kept.
+const TIMEOUT: Duration = Duration::from_secs(5);
+/// Number of cached comparisons of one model with the others.
 const COMPARISONS: usize = 8;
 
-/// Why there is no answer.
+/// Error of a request about a snapshot.
 #[derive(Debug, thiserror::Error)]
 pub enum CorrelationError {
-    /// The catalog cannot answer.
+    /// Error of the series catalog.
     #[error(transparent)]
     Catalog(#[from] CatalogError),
     /// The shared computation failed or was not started.
     #[error(transparent)]
     Shared(#[from] FlightError<Self>),
-    /// The thread died.
+    /// The computing thread panicked.
     #[error("the thread of the study ended early")]
     Thread(#[from] tokio::task::JoinError),
 }
 
 impl CorrelationError {
-    /// Whether the request is at fault.
+    /// Whether the request is invalid.
     #[must_use]
     pub fn is_input(&self) -> bool {
         match self {
@@ -55,7 +55,7 @@ pub(super) struct ComputePermit {
 
 impl ComputePermit {
     pub(super) fn new(tasks: &Tasks) -> Self {
-        let throttle = Throttle::new(0, PATIENCE);
+        let throttle = Throttle::new(0, TIMEOUT);
         Self {
             pairs: SingleFlight::new("correlate_pair", 0, throttle.clone(), tasks.clone()),
             mixtures: SingleFlight::new("correlate_mixture", 0, throttle.clone(), tasks.clone()),
@@ -67,7 +67,7 @@ impl ComputePermit {
 }
 
 impl CorrelationService {
-    /// The correlation of two series, with the history of a coefficient.
+    /// Computes the correlation of two series, with the history of a coefficient.
     ///
     /// # Errors
     /// [`CorrelationError`].
@@ -88,7 +88,7 @@ impl CorrelationService {
         Ok(self.compute_permit.pairs.get(key, |_| true, compute).await?)
     }
 
-    /// The mixture of series that predicts a target best.
+    /// Computes the mixture of series that predicts a target best.
     ///
     /// # Errors
     /// [`CorrelationError`].
@@ -105,7 +105,7 @@ impl CorrelationService {
         Ok(self.compute_permit.mixtures.get(key, |_| true, compute).await?)
     }
 
-    /// Computes the matrix of a group, unless that was done.
+    /// Computes the matrix of a group, unless cached.
     ///
     /// # Errors
     /// [`CorrelationError::Shared`].
@@ -129,7 +129,7 @@ impl CorrelationService {
         Ok(())
     }
 
-    /// The models of the score table beside one of them; `None` where no suite has a score of the model.
+    /// Compares one model with the others of the score table; `None` if no suite has a score of the model.
     ///
     /// # Errors
     /// [`CorrelationError::Shared`].
@@ -146,7 +146,7 @@ impl CorrelationService {
         Ok(Arc::unwrap_or_clone(self.compute_permit.comparisons.get(key, |_| true, compute).await?))
     }
 
-    /// The claims of the papers about their own results, computed on the first call.
+    /// Returns the papers' claims about their own results, computed on the first call.
     ///
     /// # Errors
     /// [`CorrelationError::Shared`].
@@ -156,7 +156,7 @@ impl CorrelationService {
     }
 }
 
-/// Answers a question on a blocking thread.
+/// Runs a request on a blocking thread.
 fn blocking<T: Send + 'static>(
     snapshot: &Arc<CorrelationSnapshot>,
     question: impl FnOnce(&CorrelationSnapshot) -> Result<T, CorrelationError> + Send + 'static,

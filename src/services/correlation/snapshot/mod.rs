@@ -1,8 +1,8 @@
-//! All series of the arena and their correlations, in memory and up to date.
+//! In-memory snapshots of all series of the arena and their correlations.
 //!
-//! A [`CorrelationSnapshot`] is what there was at one moment; nothing of it is stored. The [`CorrelationService`] makes a new one when something
-//! changed that it rests on (`SeriesVersion`), and answers what is asked of the latest. One question at a time is computed, so that
-//! visitors cannot make the arena compute on all cores, and each has a bounded size.
+//! A [`CorrelationSnapshot`] has the data of one moment and is not stored. The [`CorrelationService`] makes a new one when an input changed
+//! (`SeriesVersion`), and answers requests from the latest. One request at a time is computed, so that visitors cannot occupy all cores,
+//! and each has a bounded size.
 
 mod compute_permit;
 mod reading;
@@ -29,9 +29,9 @@ use crate::infra::stored_votes::vote_log::{LogQuery, read_log};
 use crate::infra::tasks::Tasks;
 use crate::leaderboard::latest_leaderboard::LatestLeaderboard;
 
-/// Maximum number of votes whose prompts are all read after each leaderboard.
+/// Maximum number of votes at which all prompts are read after each leaderboard.
 const MANY: i64 = 200_000;
-/// Moments of the history.
+/// Number of moments in the history.
 const MOMENTS: usize = 40;
 
 /// Keeps the latest snapshot and answers requests from it.
@@ -45,7 +45,7 @@ pub struct CorrelationService {
 }
 
 impl CorrelationService {
-    /// A service without a snapshot.
+    /// Creates the service without a snapshot.
     #[must_use]
     pub fn new(
         store: Store,
@@ -64,19 +64,19 @@ impl CorrelationService {
         }
     }
 
-    /// The latest snapshot.
+    /// Returns the latest snapshot.
     #[must_use]
     pub fn latest(&self) -> Arc<CorrelationSnapshot> {
         Arc::clone(&self.latest.borrow())
     }
 
-    /// Notifies of every new snapshot.
+    /// Returns a receiver of every new snapshot.
     #[must_use]
     pub fn changes(&self) -> watch::Receiver<Arc<CorrelationSnapshot>> {
         self.latest.subscribe()
     }
 
-    /// Makes a new snapshot if anything changed that the latest one depends on. Returns whether it did.
+    /// Makes a new snapshot if an input of the latest one changed. Returns whether it did.
     ///
     /// # Errors
     /// [`ReadSeriesError`]; the previous snapshot stays.
@@ -124,7 +124,7 @@ impl CorrelationService {
         let mut names = if input_version.votes > 0 { input_version.names.clone() } else { Vec::new() };
         let mut unusable = Vec::new();
         if input_version.votes > MANY {
-            // Nothing says how long a prompt is but the prompt.
+            // Prompt lengths can only be computed from the prompts.
             names.retain(|name| !reads_prompts(name));
             unusable
                 .push(format!("long prompts are no series here of more than {MANY} votes: langya correlate has them"));
@@ -136,7 +136,7 @@ impl CorrelationService {
         }
         names.extend(published_names().filter_map(|name| name.parse().ok()));
         let series = reading::read(&mut reader, &names, &mut unusable).await?;
-        // Its votes go before those of the history come.
+        // Frees its votes before the history is read.
         let suites = reader.into_suites();
         let history = self.history(&input_version).await?;
         let made_at = self.clock.now();
@@ -146,7 +146,7 @@ impl CorrelationService {
         Ok(snapshot)
     }
 
-    /// The ratings at past moments, out of the log, with the models under the names that series have them under.
+    /// Computes ratings at past moments from the log, with models under their names in series.
     async fn history(&self, input_version: &SeriesVersion) -> Result<Vec<Moment>, ReadSeriesError> {
         if input_version.votes == 0 {
             return Ok(Vec::new());

@@ -7,7 +7,7 @@ use crate::correlation::{ReadSeriesError, SeriesReader};
 use crate::domain::correlation::{Series, SeriesName};
 use crate::infra::storage::PublishedScoreRow;
 
-/// Reads the series that have values. Adds to `unusable` why others cannot be read, where the user can change that.
+/// Reads the series that have values. Adds to `unusable` the errors of others that the user can fix.
 pub(super) async fn read(
     reader: &mut SeriesReader<'_>,
     names: &[SeriesName],
@@ -19,7 +19,7 @@ pub(super) async fn read(
         match reader.read(name).await {
             Ok(found) if found.points.is_empty() => {}
             Ok(found) => series.push(found),
-            // Nobody has voted or judged there.
+            // There are no votes or judgements.
             Err(
                 ReadSeriesError::Slice(_)
                 | ReadSeriesError::NoSatisfaction
@@ -33,7 +33,7 @@ pub(super) async fn read(
     Ok(series)
 }
 
-/// A hash of the imported scores.
+/// Computes a hash of the imported scores.
 pub(super) fn fingerprint(rows: &[PublishedScoreRow]) -> u64 {
     let mut hasher = DefaultHasher::new();
     for row in rows {

@@ -1,4 +1,4 @@
-//! Writes the vote log as a data set for others.
+//! Writes the vote log as a data set for publication.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::formats::tables::export_rows::VoteLogRow;
 use crate::infra::storage::{Store, VoteRange};
 use crate::infra::stored_votes::final_labels::final_labels_of;
 
-/// Writes the votes after `plan.facts.after` into an empty folder, with the card and the sums. Returns what it holds.
+/// Writes the votes after `plan.facts.after` into an empty folder, with dataset card and checksums. Returns its statistics.
 ///
 /// # Errors
 /// [`ExportError`].

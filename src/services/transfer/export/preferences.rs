@@ -1,4 +1,4 @@
-//! Votes as preference pairs with their texts, as lines of JSON.
+//! Writes votes as preference pairs with their texts, as JSON lines.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -46,7 +46,7 @@ pub async fn preferences(
     }
 }
 
-/// Reads the texts last: they are most of the work.
+/// Converts a vote to a preference pair, or the reason to skip it. Texts are read last, as the slowest step.
 async fn preference(
     store: &Store,
     vote: &VoteRow,
@@ -65,7 +65,7 @@ async fn preference(
     Ok(pair.map(|pair| (pair, support)).ok_or(SkippedVote::NoText))
 }
 
-/// Counts all votes that may be taken, also those before the selected ones.
+/// Counts all eligible votes, also those before the selected ones.
 async fn pair_wins(store: &Store, filter: PreferenceFilter) -> Result<PreferenceCounts, ExportError> {
     let (mut wins, mut seq, all) = (PreferenceCounts::default(), 0, ExportSelection::ALL);
     loop {
@@ -82,7 +82,7 @@ async fn pair_wins(store: &Store, filter: PreferenceFilter) -> Result<Preference
     }
 }
 
-/// The ratings of the latest leaderboard.
+/// Reads the ratings of the latest leaderboard.
 async fn ratings(store: &Store) -> Result<HashMap<ModelId, f64>, ExportError> {
     let stored = store.latest_leaderboard().await?;
     let leaderboard: Option<Leaderboard> = stored.map(|stored| serde_json::from_str(&stored.body)).transpose()?;

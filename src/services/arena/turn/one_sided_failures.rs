@@ -1,13 +1,13 @@
-//! Notes which models failed on a question that another model answered: see `ResilientModel::failed_alone`.
+//! Records models that failed on a prompt that another model answered: see `ResilientModel::failed_alone`.
 
 use super::Turn;
 use crate::domain::battle::{ModelId, Side};
 use crate::infra::storage::ReplyEnding;
 
 impl Turn<'_> {
-    /// Notes the models that failed while another one answered, but for those that the visitor chose: a person with several sessions
-    /// could choose a model in each, and take it from everybody.
-    pub(super) fn note_lone_failures(&self) {
+    /// Records the models that failed while another one answered, except those that the visitor chose: a person with several sessions could
+    /// choose a model in each, and make it unavailable to everyone.
+    pub(super) fn note_one_sided_failures(&self) {
         if self.superseded || !self.sides.iter().any(|run| run.has_answered()) {
             return;
         }

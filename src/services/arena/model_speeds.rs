@@ -1,7 +1,7 @@
-//! How fast each model usually writes, as its latest replies showed: where a reply is too short to show it, the pacer uses this instead.
+//! Usual output speed of each model, from its latest replies: the pacer uses it where a reply is too short to measure its own.
 //!
-//! Kept in memory for the models of the roster. Each instance knows what it answered itself: one that has just started, or that takes a
-//! battle over, knows nothing of its models yet.
+//! Held in memory for the models of the roster. Each instance knows only the replies that it answered itself: one that has just started, or
+//! that takes a battle over, has no speeds of its models yet.
 
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
@@ -10,18 +10,18 @@ use parking_lot::Mutex;
 
 use crate::domain::battle::ModelId;
 
-/// Replies of a model that count, the latest ones.
+/// Number of latest replies averaged per model.
 const COUNTED: usize = 8;
 
-/// The latest replies of each model of the roster.
+/// Latest reply speeds of each model of the roster.
 #[derive(Debug, Default)]
-pub(super) struct UsualSpeeds {
-    /// Time in which each reply was written, a byte; the latest reply comes last.
+pub(super) struct ModelSpeeds {
+    /// Time per byte of each reply; the latest reply comes last.
     byte_times: Mutex<HashMap<ModelId, VecDeque<Duration>>>,
 }
 
-impl UsualSpeeds {
-    /// The roster now has these models. Those that do not `stay`, because others took their names, begin without replies.
+impl ModelSpeeds {
+    /// Updates the models to this roster. Those that do not `stay`, because others took their names, begin without replies.
     pub(super) fn follow(&self, models: impl IntoIterator<Item = ModelId>, stays: impl Fn(&ModelId) -> bool) {
         let mut byte_times = self.byte_times.lock();
         let mut former = std::mem::take(&mut *byte_times);
@@ -31,7 +31,7 @@ impl UsualSpeeds {
         }
     }
 
-    /// A reply of the model was written in so much time a byte; without effect for a model that is not in the roster.
+    /// Records a reply's time per byte; no-op for a model that is not in the roster.
     pub(super) fn note(&self, model: &ModelId, byte_time: Duration) {
         let mut byte_times = self.byte_times.lock();
         let Some(replies) = byte_times.get_mut(model) else { return };
@@ -41,7 +41,7 @@ impl UsualSpeeds {
         replies.push_back(byte_time);
     }
 
-    /// Time in which the model usually writes a byte: the mean of its latest replies, `None` without any.
+    /// Returns the model's usual time per byte: the mean of its latest replies, `None` without any.
     pub(super) fn byte_time(&self, model: &ModelId) -> Option<Duration> {
         let byte_times = self.byte_times.lock();
         let replies = byte_times.get(model)?;
@@ -57,9 +57,9 @@ mod tests {
         Duration::from_millis(ms)
     }
 
-    /// The usual speeds of two models, of which the first has a reply.
-    fn of_two_models() -> (UsualSpeeds, [ModelId; 2]) {
-        let (speeds, models) = (UsualSpeeds::default(), ["one", "two"].map(ModelId::new));
+    /// Speeds of two models, of which the first has a reply.
+    fn of_two_models() -> (ModelSpeeds, [ModelId; 2]) {
+        let (speeds, models) = (ModelSpeeds::default(), ["one", "two"].map(ModelId::new));
         speeds.follow(models.clone(), |_| false);
         speeds.note(&models[0], millis(5));
         (speeds, models)
