@@ -4,10 +4,10 @@
 //!
 //! - [`domain`]: rules and mathematics, without I/O, async, clock or global randomness
 //! - [`formats`]: files to rows and back, without a database
-//! - [`render`]: what people look at: charts, Markdown, reports
-//! - [`infra`]: adapters, one outside world each: database, providers, Redis, settings, metrics, clock
-//! - [`services`]: use cases, which put the parts above together
-//! - [`pages`]: HTML pages, from templates; what they show is passed in
+//! - [`render`]: output for people: charts, Markdown, reports
+//! - [`infra`]: adapters to external systems: database, providers, Redis, settings, metrics, clock
+//! - [`services`]: use cases, which combine the parts above
+//! - [`pages`]: HTML pages from templates; the data are passed in
 //! - [`server`]: HTTP, websockets and background jobs
 //! - [`cli`]: one module per subcommand, without the server
 //! - [`serve`]: the subcommand that runs the server

@@ -38,13 +38,13 @@ use crate::server::state::AppState;
 use crate::server::watched_settings_file::WatchedSettingsFile;
 use crate::services::admin::users::link_address;
 
-/// How long what is cut after the drain may take to be kept. With the longest drain and the server's own end it leaves
-/// the whole within 30 seconds.
+/// Time limit for storing battles that were cut after the drain. With the longest drain and the server's own shutdown it keeps the whole
+/// within 30 seconds.
 const CUT_PATIENCE: Duration = Duration::from_secs(2);
 
 type Bus = (Arc<dyn EventBus>, Option<(RedisHandle, RedisConnectionTask)>);
 
-/// The settings with the flags over them, to be read again while the arena runs.
+/// Returns the source of the settings, with the flags over them, for reloads while the arena runs.
 fn source(options: ServeOptions, env: &Environment) -> std::io::Result<SettingsSource> {
     let (hangup, for_reading) = (signal(SignalKind::hangup())?, env.clone());
     let (file, requests) = WatchedSettingsFile::new(options.file(), env.clone());
@@ -52,10 +52,10 @@ fn source(options: ServeOptions, env: &Environment) -> std::io::Result<SettingsS
     Ok(SettingsSource { file: Arc::new(file), requests, read, hangup })
 }
 
-/// Serves until SIGINT or SIGTERM, and then to the end of what was begun; a second signal ends the process at once.
+/// Serves until SIGINT or SIGTERM, then drains running battles; a second signal ends the process at once.
 ///
 /// # Errors
-/// What keeps the arena from starting.
+/// Error that prevents the start, or that ended the server.
 pub fn serve(options: ServeOptions, env: &Environment) -> Pin<Box<dyn Future<Output = CommandResult<ExitCode>> + '_>> {
     Box::pin(run(options, env))
 }
@@ -118,7 +118,7 @@ async fn run(options: ServeOptions, env: &Environment) -> CommandResult<ExitCode
     Ok(ExitCode::SUCCESS)
 }
 
-/// Says for each cause whether the user can fix it.
+/// Maps a start error to a command error, which says whether the user can fix it.
 fn command_error(error: StartError) -> CommandError {
     match error {
         StartError::Store(error) => error.into(),
@@ -127,7 +127,7 @@ fn command_error(error: StartError) -> CommandError {
     }
 }
 
-/// Where to open the arena, which models take part, and how to add others.
+/// Returns the start message: address, models, and how to add others.
 fn first_lines<'a>(url: &str, models: impl Iterator<Item = &'a str>) -> String {
     let names: Vec<String> = models.map(printable).collect();
     format!(
@@ -138,7 +138,8 @@ fn first_lines<'a>(url: &str, models: impl Iterator<Item = &'a str>) -> String {
     )
 }
 
-/// The token of the way to the first account of the admin, where there is no owner yet. An arena serves without it, too.
+/// Returns the token of the link to the first owner account; `None` if an owner exists or the link fails, since the arena serves without it
+/// too.
 async fn first_link(app: &AppState) -> Option<String> {
     let made = app.admin_users.first_link(app.settings.now().admin.link_hours).await;
     made.unwrap_or_else(|error| {
@@ -147,12 +148,12 @@ async fn first_link(app: &AppState) -> Option<String> {
     })
 }
 
-/// It goes past the log, which others may read.
+/// Prints the link to stderr, not to the log, which others may read.
 fn print_first_link(app: &AppState, listening: &str, token: &str) {
     let settings = app.settings.now();
     let public = settings.server.public_url.as_str();
     let link = link_address(if public.is_empty() { listening } else { public }, token);
-    // An arena serves on where nobody reads this.
+    // A closed stderr does not stop the arena.
     let _ = writeln!(
         std::io::stderr(),
         "no owner yet: open {link} within {} to become the owner of this arena; it works once, and \
@@ -161,7 +162,7 @@ fn print_first_link(app: &AppState, listening: &str, token: &str) {
     );
 }
 
-/// Has the jobs of a process beside those of an arena run: the link to Redis, and the settings file.
+/// Supervises the jobs of the process besides those of the arena: the Redis connection, and the settings file.
 fn supervise(app: &Arc<AppState>, connection: Option<RedisConnectionTask>, source: SettingsSource) {
     if let Some(connection) = connection {
         let (connection, shutdown) = (Arc::new(Mutex::new(connection)), app.tasks.shutdown());
@@ -176,7 +177,7 @@ fn supervise(app: &Arc<AppState>, connection: Option<RedisConnectionTask>, sourc
     });
 }
 
-/// The bus of one instance; or that of several, with the way to Redis and what keeps it open.
+/// Returns the event bus: a local one, or that of Redis with its handle and connection task.
 fn bus(settings: &Settings, instance: InstanceId) -> Result<Bus, AddressError> {
     if settings.redis.url.is_empty() {
         return Ok((Arc::new(LocalBus::new(instance)), None));
@@ -192,7 +193,7 @@ fn bus(settings: &Settings, instance: InstanceId) -> Result<Bus, AddressError> {
     Ok((Arc::new(bus), Some((link, connection))))
 }
 
-/// Ends in order: no new connections, battles under way to their ends, then everything else.
+/// Shuts down in order: refuses new connections, drains running battles, then ends everything else.
 async fn end(app: &AppState, serving: &RunningServer) {
     let patience = Duration::from_secs(app.settings.now().server.drain_seconds);
     tracing::info!(battles.under_way = app.battles.under_way(), "draining: no new battles or turns");
@@ -210,7 +211,7 @@ async fn end(app: &AppState, serving: &RunningServer) {
     if let Err(error) = app.instances.leave().await {
         tracing::warn!(error = ?error, "the other instances could not be notified of this shutdown: they will notice it by themselves");
     }
-    // Before the threads that its connections belong to.
+    // Closed before the threads that its connections belong to.
     app.store.close().await;
     serving.stop().await;
 }

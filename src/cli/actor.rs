@@ -1,12 +1,12 @@
-//! Who runs a command, for the audit log.
+//! Actor of a command, for the audit log.
 
 use crate::infra::config::Environment;
 use crate::services::admin::actor::Actor;
 
-/// Most characters of a name.
+/// Maximum length of a name in characters.
 const LONGEST_NAME: usize = 100;
 
-/// The user of the operating system.
+/// Returns the operating system user as the actor.
 pub(super) fn actor(env: &Environment) -> Actor {
     Actor::of_command(env.user().unwrap_or("operator").chars().take(LONGEST_NAME).collect())
 }

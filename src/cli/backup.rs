@@ -39,7 +39,7 @@ pub struct RestoreOptions {
 /// Copies the database while the arena runs.
 ///
 /// # Errors
-/// A database that cannot be read, a file that is there already, a program of PostgreSQL's that is missing.
+/// An unreadable database, an existing output file, or a missing PostgreSQL program.
 pub async fn run(options: BackupOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.location.settings(env)?;
     let copying =
@@ -57,17 +57,17 @@ pub async fn run(options: BackupOptions, env: &Environment) -> CommandResult<Exi
     Ok(ExitCode::SUCCESS)
 }
 
-/// Puts a copy where no arena is.
+/// Restores a backup to an empty target.
 ///
 /// # Errors
-/// A file that is no whole copy, or a place where something is.
+/// An incomplete backup, or a target that is not empty.
 pub async fn restore(options: RestoreOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.location.settings(env)?;
     let restoring =
         async { Ok::<_, CommandError>(restore_copy(&settings.storage, &options.file, SystemClock.now()).await?) };
     let restored = unless_interrupted(restoring).await?;
     print(&format!("restored: {}\n", counted(restored.votes, "vote", "votes")))?;
-    // An arena that has signed more notices and signs nothing; better to know it now.
+    // A restored arena whose checkpoint file is ahead would sign nothing: warn now.
     let kept = CheckpointFile::in_folder(&settings.storage.data_dir);
     let signed = kept.read().ok().flatten().and_then(|note| {
         let text = note.split_once("\n\n").map(|(text, _)| format!("{text}\n"))?;

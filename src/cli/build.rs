@@ -1,5 +1,5 @@
-//! Tells a release build of which commit and day it is; `langya --version` says so. `LANGYA_COMMIT` does it where the source is
-//! built without its history, as in a container. Other builds say the version alone, so that a commit compiles nothing again.
+//! Embeds commit and date in a release build; `langya --version` prints them. `LANGYA_COMMIT` sets the commit where the source is built
+//! without its history, as in a container. Other builds print only the version, so that a commit recompiles nothing.
 
 use std::env;
 use std::process::Command;
@@ -17,7 +17,7 @@ fn commit_of_a_release() -> Option<String> {
     if env::var("PROFILE").is_ok_and(|profile| profile != "release") {
         return None;
     }
-    // Every commit and checkout adds a line to it.
+    // Every commit and checkout appends to this file.
     println!("cargo::rerun-if-changed={}", git(&["rev-parse", "--git-path", "logs/HEAD"])?);
     git(&["log", "-1", "--format=%h %cs"])
 }

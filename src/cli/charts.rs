@@ -25,7 +25,7 @@ use crate::render::chart::{self, Frame, Setting};
 const MOMENTS: usize = 40;
 const FRAME: Frame = Frame { language: Language::English, setting: Setting::File };
 
-/// Why charts cannot be written.
+/// Error of writing charts.
 #[derive(Debug, thiserror::Error)]
 pub enum ChartsError {
     /// A file or folder cannot be written.
@@ -45,7 +45,7 @@ impl CommandFailure for ChartsError {
     }
 }
 
-/// Checks before a long fit that the folder can be created and takes files. It is removed again: a signal may end the fit.
+/// Checks before a long fit that the folder can be created and written. It is removed again: a signal may end the fit.
 ///
 /// # Errors
 /// [`ChartsError`] if it cannot be created or written.
@@ -55,19 +55,19 @@ pub fn prepare(folder: &Path) -> Result<(), ChartsError> {
     tried.map(drop).map_err(|reason| ChartsError::Write { path: folder.to_owned(), reason })
 }
 
-/// Creates the folder. Where no chart comes into it, it is removed with what this returns.
+/// Creates the folder. Dropping the result removes the folder if it has no charts.
 fn create(folder: &Path) -> Result<NewFolders, ChartsError> {
     NewFolders::make(folder).map_err(|reason| ChartsError::Write { path: folder.to_owned(), reason })
 }
 
-/// SVG files by their names.
+/// SVG files with their names.
 pub type Charts = Vec<(&'static str, String)>;
 
 /// Draws the charts of a leaderboard: `ratings.svg`, `wins.svg`, `battles.svg`, `predicted.svg`, and `style.svg` with
 /// style control, or else `history.svg` if the votes have times.
 ///
 /// # Errors
-/// [`FitError`] where the rating history cannot be fitted.
+/// [`FitError`] if the rating history cannot be fitted.
 pub fn draw(leaderboard: &Leaderboard, log: &VoteLog, options: &LeaderboardOptions) -> Result<Charts, FitError> {
     let pairs = Pairs::new(&leaderboard.models, &Tally::from_log(log, options.scoring));
     let names: Vec<String> = leaderboard.models.iter().map(|model| model.model.clone()).collect();
@@ -88,12 +88,12 @@ pub fn draw(leaderboard: &Leaderboard, log: &VoteLog, options: &LeaderboardOptio
     Ok(charts)
 }
 
-/// Writes charts as files with these names, which they get once all are whole, into a folder that is created where it is missing.
+/// Writes charts as files with these names, renamed into place once all are complete. Creates a missing folder.
 ///
 /// # Errors
 /// [`ChartsError`].
 pub(super) fn write_all(folder: &Path, charts: Vec<(&str, String)>) -> Result<(), ChartsError> {
-    // A signal would end the process with a part of a file beside the others: they are whole before it ends.
+    // A signal must not end the process between the writes: all files are complete before it ends.
     let _signals = Handle::try_current().ok().and_then(|_| Signals::listen().ok());
     let _folder = create(folder)?;
     let cannot = |path: &Path| {
@@ -103,7 +103,7 @@ pub(super) fn write_all(folder: &Path, charts: Vec<(&str, String)>) -> Result<()
     let mut whole = Vec::with_capacity(charts.len());
     for (name, svg) in charts {
         let path = folder.join(name);
-        let begun = behind_link(&path).and_then(|place| Ok((whole_beside(&place, &svg)?, place)));
+        let begun = behind_link(&path).and_then(|place| Ok((write_temporary(&place, &svg)?, place)));
         whole.push(begun.map_err(cannot(&path))?);
     }
     for (partial, path) in whole {
@@ -112,8 +112,8 @@ pub(super) fn write_all(folder: &Path, charts: Vec<(&str, String)>) -> Result<()
     Ok(())
 }
 
-/// A file with this text, which has its name still to come.
-fn whole_beside(path: &Path, text: &str) -> io::Result<NamedTempFile> {
+/// Writes a temporary file beside `path`, to be renamed.
+fn write_temporary(path: &Path, text: &str) -> io::Result<NamedTempFile> {
     if path.metadata().is_ok_and(|found| !found.is_file()) {
         return Err(io::Error::other("it is not a regular file"));
     }
@@ -132,7 +132,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         prepare(&folder.path().join("a/b")).unwrap();
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
-        // Not even a superuser makes files there.
+        // Even root cannot create files there.
         let told = prepare(Path::new("/proc/self")).unwrap_err().to_string();
         assert!(told.starts_with("cannot write /proc/self: "), "{told}");
     }

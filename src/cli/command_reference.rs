@@ -1,4 +1,4 @@
-//! Every command as the documentation lists it, from the definitions that parse the arguments.
+//! Reference of all commands for the documentation, from the clap definitions.
 
 use std::fmt::Write;
 
@@ -6,10 +6,10 @@ use clap::{Command, CommandFactory, Parser};
 
 use super::Cli;
 
-/// Columns of a help text.
+/// Width of help texts in columns.
 const WIDTH: usize = 100;
 
-/// A heading and the help text of each command that does something, as Markdown.
+/// Returns a heading and the help text of each executable command, as Markdown.
 #[must_use]
 pub fn commands() -> String {
     let mut cli = Cli::command().term_width(WIDTH);
@@ -21,10 +21,10 @@ pub fn commands() -> String {
     out
 }
 
-/// Whether these arguments, the program's name among them, are understood.
+/// Checks that these arguments, including the program's name, can be parsed.
 ///
 /// # Errors
-/// What the program would print.
+/// The usage error that the program would print.
 pub fn parse(arguments: &[String]) -> Result<(), String> {
     Cli::try_parse_from(arguments).map(drop).map_err(|error| error.to_string())
 }

@@ -1,5 +1,5 @@
-//! The databases that a command opens. They are closed when it has ended, however it has ended: only the last connection that closes an
-//! embedded database removes its write-ahead log, and a process that ends first leaves the log beside the file.
+//! Databases opened by a command. They are closed when it has ended, for any reason: only the last connection that closes an embedded
+//! database removes its write-ahead log, and a process that exits earlier leaves the log beside the file.
 
 use std::cell::RefCell;
 use std::future::pending;
@@ -13,31 +13,30 @@ use crate::infra::config::StorageSettings;
 use crate::infra::storage::{IfMissing, Store, StoreError};
 use crate::signals::Signals;
 
-/// Maximum wait for the connections to servers to close, and for all databases of an interrupted command, which may have left a statement
-/// that still runs.
+/// Maximum wait for server connections to close, and for all databases of an interrupted command, which may have a statement still running.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
-/// After this long the command says what it waits for: what a large import leaves in the log is copied into the database.
+/// Delay before the command reports what it waits for: the log of a large import is being copied into the database.
 const NOTICE_AFTER: Duration = Duration::from_secs(2);
 
 thread_local! {
-    /// Those that are open. Commands run on the main thread.
+    /// Opened databases. Commands run on the main thread.
     static OPENED: RefCell<Vec<Store>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Notified when an embedded database is about to be opened.
 static EMBEDDED: Notify = Notify::const_new();
 
-/// As [`Store::open`], of a database that is closed when the command has ended.
+/// Opens a database as [`Store::open`] does, to be closed when the command has ended.
 ///
 /// # Errors
-/// As [`Store::open`]; [`StoreError::Moved`] where its arena goes on in PostgreSQL.
+/// As [`Store::open`]; [`StoreError::Moved`] if its arena was moved to PostgreSQL.
 pub async fn open(settings: &StorageSettings, if_missing: IfMissing) -> Result<Store, StoreError> {
     let store = open_even_if_moved(settings, if_missing).await?;
     store.refuse_moved().await?;
     Ok(store)
 }
 
-/// As [`open`], for commands that may use what an arena has left in its file.
+/// Opens a database as [`open`] does, even if its arena was moved to PostgreSQL.
 ///
 /// # Errors
 /// As [`Store::open`].
@@ -50,13 +49,13 @@ pub async fn open_even_if_moved(settings: &StorageSettings, if_missing: IfMissin
     Ok(store)
 }
 
-/// Waits until the command opens an embedded database: from then on a signal should not end the process before the database is closed.
+/// Waits until the command opens an embedded database: from then on a signal must not end the process before it is closed.
 pub(super) async fn until_embedded_opened() {
     EMBEDDED.notified().await;
 }
 
-/// Closes all databases that were opened, also those that their command has closed already. Of an interrupted command, and of a server,
-/// for a short time at most. Else a signal ends the wait: an embedded database then keeps its log, which does no harm.
+/// Closes all opened databases, also those that the command has closed already. For interrupted commands and servers the wait is limited;
+/// otherwise a signal ends it: an embedded database then keeps its log, which is harmless.
 pub(super) async fn close_all(is_interrupted: bool) {
     let (brief, embedded): (Vec<_>, Vec<_>) =
         OPENED.take().into_iter().partition(|store| is_interrupted || store.is_shared());
@@ -69,7 +68,7 @@ pub(super) async fn close_all(is_interrupted: bool) {
             Ok(mut signals) => {
                 signals.next().await;
             }
-            // The system ends the process.
+            // The operating system ends the process.
             Err(_) => pending().await,
         }
     };
@@ -79,9 +78,9 @@ pub(super) async fn close_all(is_interrupted: bool) {
     wait_until_closed(closing, signal).await;
 }
 
-/// Waits a short time at most for databases to close, all at the same time: one that takes long keeps no other one open.
+/// Closes databases concurrently, with a time limit: a slow one keeps no other one open.
 async fn close_briefly<F: Future<Output = ()>>(closing: impl IntoIterator<Item = F>) {
-    // A server ends the sessions of a process that is gone.
+    // A server ends the sessions of an exited process.
     let _ = timeout(CLOSE_TIMEOUT, join_all(closing)).await;
 }
 
@@ -112,7 +111,7 @@ mod tests {
     use crate::signals::tests::{alone, interrupt};
     use crate::signals::{BUSY_TIMEOUT, until_signal};
 
-    /// The names of the files in a folder.
+    /// Returns the names of the files in a folder.
     fn names(folder: &Path) -> Vec<std::ffi::OsString> {
         std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name()).collect()
     }

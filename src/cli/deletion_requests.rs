@@ -1,4 +1,4 @@
-//! `langya requests`: requests to delete what was said in battles, as the admin has them.
+//! `langya requests`: requests to delete the texts of battles, as on the admin page.
 
 use std::process::ExitCode;
 
@@ -89,7 +89,7 @@ struct RefuseOptions {
 /// Runs the subcommand.
 ///
 /// # Errors
-/// Input that cannot be used (exit code 2), or a database that fails (1).
+/// Invalid input (exit code 2), or a database failure (1).
 pub async fn run(options: RequestsOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.location.settings(env)?;
     let store = databases::open(&settings.storage, IfMissing::Fail).await?;

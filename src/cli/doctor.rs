@@ -39,7 +39,7 @@ pub struct DoctorOptions {
     format: OutputFormat,
 }
 
-/// Looks at everything that an arena needs, and prints a line for each; the exit code is 1 where something is wrong.
+/// Checks everything that an arena needs, and prints a line for each finding; the exit code is 1 if there is a problem.
 ///
 /// # Errors
 /// An output that cannot be written.
@@ -71,7 +71,7 @@ async fn findings(settings: Settings, no_models: bool, env: &Environment) -> Vec
     let is_unusable = |finding: &Finding| matches!(finding, Finding::SettingsUnusable(_));
     match refused {
         Some(refused) => {
-            // Who asks the service that it concerns finds it, too.
+            // The check of the service itself reports the same finding.
             findings.retain(|finding| *finding != refused);
             findings.insert(0, refused);
         }
@@ -81,7 +81,7 @@ async fn findings(settings: Settings, no_models: bool, env: &Environment) -> Vec
     findings
 }
 
-/// Whether other instances can be reached, where the settings name Redis.
+/// Checks the connection to Redis, if the settings have one.
 async fn redis_finding(settings: &Settings) -> Option<Finding> {
     if settings.redis.url.is_empty() {
         return None;
@@ -89,7 +89,7 @@ async fn redis_finding(settings: &Settings) -> Option<Finding> {
     Some(redis::check(&settings.redis).await.map_or_else(Finding::RedisUnusable, |()| Finding::RedisAnswers))
 }
 
-/// Asks the moderation service about a harmless text.
+/// Checks the moderation service with a harmless text.
 async fn moderation(settings: &Settings, env: &Environment) -> Option<Finding> {
     let endpoint = match ModerationEndpoint::open(settings, env) {
         Ok(endpoint) => endpoint?,
@@ -106,7 +106,7 @@ async fn moderation(settings: &Settings, env: &Environment) -> Option<Finding> {
     })
 }
 
-/// Whether people can sign in at the provider, if there is one.
+/// Checks sign-in at the OIDC provider, if there is one.
 async fn provider(settings: &Settings) -> Option<Finding> {
     let oidc = &settings.oidc;
     if !oidc.is_set() {
@@ -121,7 +121,7 @@ async fn provider(settings: &Settings) -> Option<Finding> {
     })
 }
 
-/// One finding for all models: a battle needs two that answer.
+/// Combines the checks of all models into one finding: a battle needs two that answer.
 fn answers(checked: Vec<CheckedModel>, settings: &Settings) -> ModelAnswers {
     let asked = checked.len();
     let failed = checked.into_iter().filter(|model| !model.ok).map(|model| (model.id, model.advice)).collect();

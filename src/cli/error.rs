@@ -54,17 +54,17 @@ use crate::services::transfer::export::ExportError;
 use crate::services::transfer::import::ImportError;
 use crate::services::webhooks::WebhookRetryError;
 
-/// What a command returns.
+/// Result of a command.
 pub type CommandResult<T = ExitCode> = Result<T, CommandError>;
 
-/// Why a command failed.
+/// Error of a command.
 #[derive(Debug)]
 pub struct CommandError {
     source: anyhow::Error,
     is_input: bool,
 }
 
-/// An error that knows whether the user can fix it.
+/// Error with the information whether the user can fix it.
 pub(crate) trait CommandFailure: Into<anyhow::Error> {
     /// Whether other arguments, settings or input files avoid the error. Otherwise the same call may succeed later, such as
     /// when the database is back.
@@ -89,13 +89,13 @@ impl CommandError {
         self.source.is::<Interrupted>()
     }
 
-    /// 2 for bad usage or input, 1 for a run that failed: a supervisor starts the process again after 1.
+    /// Returns the exit code: 2 for bad usage or input, 1 for a failed run, after which a supervisor restarts the process.
     #[must_use]
     pub fn exit_code(&self) -> ExitCode {
         if self.is_input { ExitCode::from(2) } else { ExitCode::FAILURE }
     }
 
-    /// The error with its causes, without those that its text repeats.
+    /// Returns the error with its causes, without those that its text repeats.
     #[must_use]
     pub fn message(&self) -> String {
         self.source.chain().map(ToString::to_string).fold(String::new(), |message, cause| match message.as_str() {
@@ -105,20 +105,20 @@ impl CommandError {
         })
     }
 
-    /// The error of a file or folder that cannot be written, whose `text` says what to do.
+    /// Creates the error of a file or folder that cannot be written; `text` has the remedy.
     pub(crate) fn of_file(text: String, error: &io::Error) -> Self {
         Self { is_input: is_avoidable(error), source: anyhow::Error::msg(text) }
     }
 
-    /// Puts a text before the message.
+    /// Prepends a text to the message.
     #[must_use]
     pub(crate) fn context(self, text: impl Display + Send + Sync + 'static) -> Self {
         Self { source: self.source.context(text), ..self }
     }
 }
 
-/// Whether another path or other permissions avoid the error of a file. A disk that is full or fails is no fault of the arguments: the same
-/// call succeeds once it is mended.
+/// Whether another path or other permissions avoid a file error. A full or failing disk is no fault of the arguments: the same call
+/// succeeds once it is fixed.
 pub(crate) fn is_avoidable(error: &io::Error) -> bool {
     use ErrorKind::{
         AlreadyExists, InvalidFilename, InvalidInput, IsADirectory, NotADirectory, NotFound, Other, PermissionDenied,
@@ -138,21 +138,21 @@ pub(crate) fn is_avoidable(error: &io::Error) -> bool {
     )
 }
 
-/// A signal ended the work of a command; the text says what is kept of it.
+/// Interruption of a command by a signal, with a text on what is kept.
 #[derive(Debug, thiserror::Error)]
 #[error("interrupted: {0}")]
 pub(super) struct Interrupted(&'static str);
 
 impl Interrupted {
-    /// Of a command that writes files.
+    /// Interruption of a command that writes files.
     pub(super) const NO_FILE: Self = Self("no file was written");
-    /// Of an import, which prints each file that it has imported.
+    /// Interruption of an import, which prints each imported file.
     pub(super) const NO_FURTHER_IMPORT: Self = Self("no further file was imported");
-    /// Of any other command.
+    /// Interruption of any other command.
     pub(super) const BEFORE_THE_END: Self = Self("the command ended before it was done");
 }
 
-/// Input that cannot be used; the text says what to do.
+/// Invalid input, with a text that has the remedy.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct BadInput(pub String);
@@ -186,7 +186,7 @@ is_input!(false: Interrupted, StudyReportError, anyhow::Error, std::io::Error, s
 is_input_by_method!(SourceError, SeriesError, ReadSeriesError, StudyError, LabelingError);
 
 impl CommandFailure for VoteFileError {
-    /// What comes from a pipe, or is unpacked, may be kept on a disk that is full.
+    /// Piped and decompressed input is written to a temporary file, whose disk may be full.
     fn is_input(&self) -> bool {
         !matches!(self, Self::Unreadable { source, .. } if is_full(source))
     }
@@ -428,7 +428,7 @@ impl CommandFailure for WebhookRetryError {
 
 impl CommandFailure for StoreError {
     fn is_input(&self) -> bool {
-        !self.may_pass() && !matches!(self, Self::Database(_) | Self::Inconsistent { .. })
+        !self.may_be_transient() && !matches!(self, Self::Database(_) | Self::Inconsistent { .. })
     }
 }
 

@@ -1,4 +1,5 @@
-//! `langya export`: data sets and preferences, the vote log, the battles, the replies, the leaderboard or a benchmark's scores as JSON lines, CSV or Parquet.
+//! `langya export`: data sets and preferences, the vote log, the battles, the replies, the leaderboard or a benchmark's scores as JSON
+//! lines, CSV or Parquet.
 
 mod dataset_and_preferences;
 
@@ -107,8 +108,7 @@ impl FileOptions {
         self.format.or_else(|| Format::of_extension(&self.out)).unwrap_or(Format::Jsonl)
     }
 
-    /// Refuses the name of a compressed file, since exports are not compressed, and an extension that stands for no format where no flag
-    /// names one.
+    /// Rejects names of compressed files, since exports are not compressed, and unknown extensions without `--format`.
     fn check_name(&self) -> Result<(), BadInput> {
         let Some(extension) = self.out.extension().filter(|_| !is_special(&self.out)) else { return Ok(()) };
         let is_compressed = ["gz", "zst", "bz2", "xz", "zip"].iter().any(|known| extension.eq_ignore_ascii_case(known));
@@ -128,7 +128,7 @@ impl FileOptions {
     }
 }
 
-/// What is to be written.
+/// Content of an export.
 #[derive(Debug, Clone)]
 enum ExportContent {
     Votes(ExportSelection),
@@ -138,7 +138,7 @@ enum ExportContent {
     Scores { suite: String, way: RunSelectorFlags, of: ScoredPart },
 }
 
-/// What scores are exported.
+/// Level of exported scores.
 #[derive(Debug, Clone, Copy)]
 enum ScoredPart {
     Suite,
@@ -172,10 +172,10 @@ impl RowsOptions {
     }
 }
 
-/// Writes a table. A file appears under its name only when it is whole; a pipe or a device is written as it is.
+/// Writes an export. A regular file is created atomically; a pipe or a device is written directly.
 ///
 /// # Errors
-/// Bad times, a missing database, or a file that cannot be written.
+/// Invalid times, a missing database, or a file that cannot be written.
 pub async fn run(options: ExportOptions, env: &Environment) -> CommandResult<ExitCode> {
     let (file, content, (one, more)) = match options.what {
         ExportKind::Votes(options) => {
@@ -220,7 +220,7 @@ pub async fn run(options: ExportOptions, env: &Environment) -> CommandResult<Exi
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes to where the options say; returns how many rows, or `None` where the reader of a pipe went away.
+/// Writes to the output; returns the number of rows, or `None` if the reader of a pipe closed it.
 async fn write_out(
     store: &Store,
     content: ExportContent,
@@ -232,7 +232,7 @@ async fn write_out(
     }
     let out = NamedOutput::special(&file.out)?;
     let reader_left = out.reader_left();
-    reader_left.forgive(write(store, content, file.format(), out, bar).await)
+    reader_left.ignore_closed_reader(write(store, content, file.format(), out, bar).await)
 }
 
 async fn write(
@@ -277,12 +277,12 @@ async fn to_file(
     Ok(written)
 }
 
-/// The standard output, a pipe, a device or a folder: nothing that a file may be put in place of.
+/// Whether the path is standard output, a pipe, a device or a folder, which no file may replace.
 fn is_special(path: &Path) -> bool {
     path.as_os_str() == "-" || std::fs::metadata(path).is_ok_and(|found| !found.is_file())
 }
 
-/// An output whose errors name it.
+/// Output whose errors include its name.
 struct NamedOutput<W> {
     name: String,
     out: W,
@@ -294,7 +294,7 @@ impl<W: Write> NamedOutput<W> {
         Self { name: path.display().to_string(), out, reader_left: ReaderLeft::default() }
     }
 
-    /// To ask it, when the output is gone, whether its reader went away.
+    /// Returns a handle that tells, after the output is dropped, whether its reader closed the pipe.
     fn reader_left(&self) -> ReaderLeft {
         self.reader_left.clone()
     }
@@ -310,7 +310,7 @@ impl<W: Write> NamedOutput<W> {
 }
 
 impl NamedOutput<Box<dyn Write + Send>> {
-    /// The standard output, a pipe or a device, which is written as it is.
+    /// Opens standard output, a pipe or a device, which is written directly.
     fn special(path: &Path) -> Result<Self, BadInput> {
         if path.as_os_str() == "-" {
             return Ok(Self::new(Path::new("the standard output"), Box::new(io::stdout())));
@@ -332,13 +332,13 @@ impl<W: Write> Write for NamedOutput<W> {
     }
 }
 
-/// Whether the reader of a pipe went away before its end.
+/// Whether the reader of a pipe closed it early.
 #[derive(Debug, Clone, Default)]
 struct ReaderLeft(Arc<AtomicBool>);
 
 impl ReaderLeft {
-    /// A reader who goes away early, as `head` does, has all they want: `None`, and no failure.
-    fn forgive<T>(&self, done: CommandResult<T>) -> CommandResult<Option<T>> {
+    /// Converts a failure to `None` if the reader closed the pipe early, as `head` does.
+    fn ignore_closed_reader<T>(&self, done: CommandResult<T>) -> CommandResult<Option<T>> {
         match done {
             Err(_) if self.0.load(Ordering::Relaxed) => Ok(None),
             done => done.map(Some),

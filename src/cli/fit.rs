@@ -99,7 +99,7 @@ async fn fit_database(options: &FitOptions, settings: &StorageSettings) -> Comma
             })
             .await?;
         bar.finish_and_clear();
-        // Before what may take minutes: a command that is killed leaves the log of an open database beside it.
+        // Closed before minutes of computing: a killed command leaves the log of an open database beside it.
         store.close().await;
         return on_its_own_thread(move || {
             let fitting = progress::waiting("fitting the leaderboard");
@@ -124,8 +124,8 @@ async fn fit_database(options: &FitOptions, settings: &StorageSettings) -> Comma
     Ok(fitted.write_charts(options)?)
 }
 
-/// Computes on a thread of its own: a signal does not wait for what may take minutes. The thread may go on until the process ends, so it
-/// writes nothing.
+/// Computes on a blocking thread, so that a signal does not wait minutes for it. The thread may run until the process ends, so it writes
+/// nothing.
 async fn on_its_own_thread<T: Send + 'static>(
     compute: impl FnOnce() -> Result<T, FitCommandError> + Send + 'static,
 ) -> CommandResult<T> {
@@ -135,14 +135,14 @@ async fn on_its_own_thread<T: Send + 'static>(
 /// Fits the vote files of the options.
 ///
 /// # Errors
-/// [`FitCommandError`] names the file and line, or the option, and the remedy.
+/// [`FitCommandError`] with the file and line, or the option, and the remedy.
 pub fn fit_files(options: &FitOptions) -> Result<FitResult, FitCommandError> {
     let (leaderboard_options, prices) = (options.leaderboard_options()?, options.price_list()?);
     let log = votes::read_log(&options.votes, options.columns(), &options.reading.options())?;
     rank_and_draw(log, &leaderboard_options, prices, options)?.write_charts(options)
 }
 
-/// A fit with its charts, which are still to be written.
+/// Fit with its charts, not yet written.
 struct DrawnFit {
     result: FitResult,
     charts: Charts,
@@ -186,14 +186,14 @@ fn rank_and_draw(
         Charts::new()
     };
     let value = prices.map(|prices| {
-        // The votes do not say which models are for practice.
+        // Votes do not mark practice models.
         let (usage, practice) = (&ArenaUsage::new(&log), &BTreeSet::new());
         join(ValueInput { leaderboard: &leaderboard, differences: &differences, prices: &prices, usage, practice })
     });
     Ok(DrawnFit { result: FitResult { leaderboard, value }, charts })
 }
 
-/// Prices that join nothing, as those of a mistyped name.
+/// Returns prices of models without a rating, such as mistyped names.
 fn prices_without_rating(prices: &PriceList, rated: &[RankedModel]) -> Option<RatingNote> {
     let is_rated = |name: &str| rated.iter().any(|model| model.model == name);
     let models: Vec<String> = prices.models.keys().filter(|name| !is_rated(name)).cloned().collect();

@@ -116,7 +116,7 @@ struct ImportVotesOptions {
     reading: ReadFlags,
 }
 
-/// The data file of each suite, with an example.
+/// Describes the data file format of each suite, with an example.
 fn suite_formats() -> String {
     let one = |(name, form, example): &(&str, &str, &str)| {
         format!("\n  {name}: {form}\n    {}\n", example.replace('\n', "\n    "))
@@ -128,7 +128,7 @@ fn suite_formats() -> String {
 /// Imports the files of the options.
 ///
 /// # Errors
-/// A file that is missing, in use, of another version or no vote file; a database that is in use, not empty or out of reach.
+/// A file that is missing, in use, of another version or without votes; a database that is in use, not empty or unavailable.
 pub async fn run(options: ImportOptions, env: &Environment) -> CommandResult<ExitCode> {
     check_readable(&options.what)?;
     match options.what {
@@ -142,21 +142,21 @@ pub async fn run(options: ImportOptions, env: &Environment) -> CommandResult<Exi
 }
 
 impl ImportKind {
-    /// The files that are read into a database.
+    /// Returns the files to import.
     fn files(&self) -> &[PathBuf] {
         match self {
             Self::Votes(options) => &options.files,
             Self::Suite(options) => std::slice::from_ref(&options.file),
             Self::Answers(options) | Self::Verdicts(options) => std::slice::from_ref(&options.file),
             Self::Scores(options) => std::slice::from_ref(&options.file),
-            // Checked as a database.
+            // Checked separately, as a database.
             Self::Arena(_) => &[],
         }
     }
 }
 
-/// Refuses a file that cannot be opened before a database is made for it. A pipe is opened once, when it is read, and a device may
-/// give bytes without end. Only votes come from the standard input.
+/// Rejects an unreadable file before a database is created for it. A pipe is opened only once, to be read, and a device may be endless.
+/// Only votes can be read from standard input.
 fn check_readable(what: &ImportKind) -> CommandResult<()> {
     let reads_votes = matches!(what, ImportKind::Votes(_));
     if reads_votes {
@@ -180,15 +180,15 @@ fn check_readable(what: &ImportKind) -> CommandResult<()> {
     Ok(())
 }
 
-/// The holder of the database's lock, in the errors of other processes.
+/// Name of the database lock's holder, in errors of other processes.
 const IMPORTING_VOTES: &str = "import votes";
 
-/// Imports files one after the other, each of them as a whole; a signal ends it after the last whole one.
+/// Imports files one after another, each atomically; a signal ends the import after the current file.
 async fn votes(options: ImportVotesOptions, env: &Environment) -> CommandResult<ExitCode> {
     or_interrupted(Interrupted::NO_FURTHER_IMPORT, votes_of_files(options, env)).await
 }
 
-/// An embedded database may not be served meanwhile. Where there is none, it is made only once the first file was found usable.
+/// Imports vote files. An embedded database must not be served meanwhile; a missing one is created once the first file is valid.
 async fn votes_of_files(options: ImportVotesOptions, env: &Environment) -> CommandResult<ExitCode> {
     let storage = options.location.settings(env)?.storage;
     let reading = options.reading.options();
@@ -213,7 +213,7 @@ async fn votes_of_files(options: ImportVotesOptions, env: &Environment) -> Comma
     Ok(ExitCode::SUCCESS)
 }
 
-/// Reads a file on a thread of its own: a signal does not wait for it.
+/// Reads a file on a blocking thread, so that a signal does not wait for it.
 async fn read_votes(file: &Path, options: &ReadOptions) -> CommandResult<VotesFile> {
     let _reading = progress::waiting("reading votes");
     let (file, options) = (file.to_owned(), options.clone());
@@ -221,7 +221,7 @@ async fn read_votes(file: &Path, options: &ReadOptions) -> CommandResult<VotesFi
     Ok(read.await??)
 }
 
-/// Imports a file that was read, and prints what became of it.
+/// Imports a parsed file, and prints the result.
 async fn import_votes(store: &Store, file: &Path, read: VotesFile) -> CommandResult<()> {
     let bar = progress::bar("importing votes");
     let ImportReport { imported, already_here, excluded, unread_columns } =
@@ -244,7 +244,7 @@ async fn import_votes(store: &Store, file: &Path, read: VotesFile) -> CommandRes
     Ok(())
 }
 
-/// The files, with the votes of a data set in place of its folder, in their order.
+/// Replaces data set folders by their vote files, in order.
 fn with_shards(files: &[PathBuf]) -> Result<Vec<PathBuf>, BadInput> {
     let shards = |folder: &PathBuf| -> Result<Vec<PathBuf>, BadInput> {
         let entries = std::fs::read_dir(folder.join("data")).into_iter().flatten().flatten();
@@ -279,7 +279,7 @@ async fn suite(options: ImportSuiteOptions, env: &Environment) -> CommandResult<
             BadInput(format!("the suite file declares {own:?}, not {asked:?}: give the name that it has")).into()
         );
     }
-    // A file that cannot be used makes no database.
+    // Validated before a database is created.
     let read = imports::read_suite(suite.as_ref(), declaration.as_deref(), &options.file, SystemClock.now())?;
     let store = open_beside(&settings, IfMissing::Create).await?;
     let (file, version) = (options.file.display(), &read.row.version[..12]);
@@ -293,7 +293,7 @@ async fn suite(options: ImportSuiteOptions, env: &Environment) -> CommandResult<
     Ok(ExitCode::SUCCESS)
 }
 
-/// What a file about a suite holds.
+/// Content of a file about a suite.
 #[derive(Debug, Clone, Copy)]
 enum SuiteImport {
     Answers,
@@ -327,7 +327,7 @@ async fn of_suite(options: OfSuiteOptions, kind: SuiteImport, env: &Environment)
 /// Imports published scores.
 async fn scores(options: ImportScoresOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.location.settings(env)?;
-    // A file that cannot be used makes no database.
+    // Validated before a database is created.
     let given = bench_records::scores(&options.file)?;
     let store = open_beside(&settings, IfMissing::Create).await?;
     let ScoreImport { imported, without_score } = imports::scores(&store, given, SystemClock.now()).await?;
@@ -340,7 +340,7 @@ async fn scores(options: ImportScoresOptions, env: &Environment) -> CommandResul
     Ok(ExitCode::SUCCESS)
 }
 
-/// Moves an arena over; all of it or nothing.
+/// Moves an arena to PostgreSQL, in one transaction.
 async fn arena(options: ArenaOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.location.settings(env)?;
     check_database_file(&options.file)?;
@@ -351,7 +351,7 @@ async fn arena(options: ArenaOptions, env: &Environment) -> CommandResult<ExitCo
     if options.undo {
         return undo_move(&options.file, &from).await;
     }
-    // Before a database is made that nothing is moved into.
+    // Checked before a useless database is created.
     if !settings.storage.is_postgres() {
         return Err(DatabaseMoveError::WrongBackends.into());
     }
@@ -365,7 +365,7 @@ async fn arena(options: ArenaOptions, env: &Environment) -> CommandResult<ExitCo
         count.set_position(moved.rows);
     })
     .await?;
-    // Before anything is printed: an output that takes nothing ends the command.
+    // Marked before printing: a failing output ends the command.
     let marked = source.mark_moved(SystemClock.now()).await;
     count.finish_and_clear();
     let file = options.file.display();
@@ -385,7 +385,7 @@ async fn arena(options: ArenaOptions, env: &Environment) -> CommandResult<ExitCo
     Ok(ExitCode::SUCCESS)
 }
 
-/// Removes the mark of a file whose arena was moved.
+/// Removes the moved mark of a database file.
 async fn undo_move(file: &Path, storage: &StorageSettings) -> CommandResult<ExitCode> {
     let _lock = DataLock::take(storage, "import arena")?;
     let was_marked = databases::open_even_if_moved(storage, IfMissing::Fail).await?.unmark_moved().await?;
@@ -397,7 +397,7 @@ async fn undo_move(file: &Path, storage: &StorageSettings) -> CommandResult<Exit
     Ok(ExitCode::SUCCESS)
 }
 
-/// Refuses what is no file: the errors of a database would advise about the one that the settings name.
+/// Rejects a path that is no file: database errors would give advice about the configured database.
 fn check_database_file(file: &Path) -> Result<(), BadInput> {
     let refused = |reason: &dyn Display| {
         BadInput(format!(

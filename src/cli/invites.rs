@@ -72,7 +72,7 @@ struct CreateInviteOptions {
     format: OutputFormat,
 }
 
-/// A new invite as it is printed.
+/// Output row of a new invite.
 #[derive(Debug, Serialize)]
 struct CreatedInvite {
     id: String,
@@ -81,7 +81,7 @@ struct CreatedInvite {
     expires_at: Option<String>,
 }
 
-/// An invite as it is listed.
+/// Output row of a listed invite.
 #[derive(Debug, Serialize)]
 struct ListedInvite {
     id: String,
@@ -96,7 +96,7 @@ struct ListedInvite {
 /// Runs the subcommand.
 ///
 /// # Errors
-/// A database that is not there or fails, and an id that no invite in force has.
+/// A missing or failing database, or an id of no valid invite.
 pub async fn run(options: InviteOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.location.settings(env)?;
     let store = databases::open(&settings.storage, IfMissing::Fail).await?;
@@ -122,7 +122,7 @@ pub async fn run(options: InviteOptions, env: &Environment) -> CommandResult<Exi
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes the entry of the audit log, before the act: nothing is done without one.
+/// Writes the audit log entry, before the action: no action is without one.
 async fn record(
     store: &Store,
     env: &Environment,

@@ -13,7 +13,7 @@ use super::table::{TableRow, render};
 use super::terminal_text::printable;
 use super::times::show_time;
 use crate::databases;
-use crate::domain::admin::key_scope::{KeyScope, MOST_DAYS};
+use crate::domain::admin::key_scope::{KeyScope, MAX_DAYS};
 use crate::domain::time::Timestamp;
 use crate::error::CommandResult;
 use crate::infra::clock::{Clock as _, SystemClock};
@@ -57,14 +57,14 @@ struct CreateKeyOptions {
     #[arg(long, value_name = "SCOPES", value_delimiter = ',', required = true)]
     scope: Vec<KeyScope>,
     /// Days until it expires; 0 means never
-    #[arg(long, value_name = "DAYS", default_value_t = 90, value_parser = clap::value_parser!(u32).range(0..=i64::from(MOST_DAYS)))]
+    #[arg(long, value_name = "DAYS", default_value_t = 90, value_parser = clap::value_parser!(u32).range(0..=i64::from(MAX_DAYS)))]
     days: u32,
     /// How to print it
     #[arg(long, value_enum, default_value_t)]
     format: OutputFormat,
 }
 
-/// A new key as it is printed.
+/// Output row of a new key.
 #[derive(Serialize)]
 struct CreatedLine {
     id: String,
@@ -80,14 +80,14 @@ impl TableRow for CreatedLine {
     }
 }
 
-/// A key as it is listed.
+/// Output row of a listed key.
 #[derive(Serialize)]
 struct KeyLine {
     id: String,
     name: String,
     scopes: Vec<&'static str>,
     state: &'static str,
-    /// The day alone: no more is kept.
+    /// Day of the last use; the time is not stored.
     last_used: Option<String>,
     expires_at: Option<String>,
     created_at: String,
@@ -135,7 +135,7 @@ impl KeyLine {
 /// Runs the subcommand.
 ///
 /// # Errors
-/// A database that is not there or fails, and an id that no key in force has.
+/// A missing or failing database, or an id of no valid key.
 pub async fn run(options: KeyOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.location.settings(env)?;
     let store = databases::open(&settings.storage, IfMissing::Fail).await?;

@@ -137,10 +137,10 @@ struct LabelReportOptions {
     format: OutputFormat,
 }
 
-/// Runs a subcommand. Who writes labels does so alone, and beside an arena that serves.
+/// Runs a subcommand. Writing labels takes a lock, and works beside a serving arena.
 ///
 /// # Errors
-/// A file that cannot be used, a database that is missing or in use.
+/// An invalid file, or a database that is missing or in use.
 pub async fn run(options: LabelOptions, env: &Environment) -> CommandResult<ExitCode> {
     match options.what {
         LabelCommand::Train(options) => train(options, env).await,
@@ -160,7 +160,8 @@ async fn train(options: TrainOptions, env: &Environment) -> CommandResult<ExitCo
     let scheme = Scheme::from(options.common.scheme);
     let folds = ValidationOptions { folds: options.folds.into(), seed: options.seed };
     let seeds = labeling::read_seeds(&options.seed_file, scheme, folds.folds)?;
-    let asked = options.model.as_deref().map(|model| AskedModel::new(model, &options, &settings, env)).transpose()?;
+    let asked =
+        options.model.as_deref().map(|model| LabelingModel::new(model, &options, &settings, env)).transpose()?;
     if let (Some(asked), true) = (&asked, options.dry_run) {
         let store = databases::open(&settings.storage, IfMissing::Fail).await?;
         print(&dry_run(asked.labeler(&store, scheme), &store, &seeds, folds).await?)?;
@@ -189,15 +190,15 @@ async fn train(options: TrainOptions, env: &Environment) -> CommandResult<ExitCo
     Ok(ExitCode::SUCCESS)
 }
 
-/// A language model that is asked for labels.
-struct AskedModel {
+/// Language model for labelling.
+struct LabelingModel {
     client: ModelClient,
     limits: RunLimits,
-    /// The entries of the settings that are the same model of the same provider.
+    /// Ids of configured models that are this model of the same provider.
     itself: BTreeSet<String>,
 }
 
-impl AskedModel {
+impl LabelingModel {
     fn new(id: &str, options: &TrainOptions, settings: &Settings, env: &Environment) -> CommandResult<Self> {
         let id = ModelId::new(id);
         let clients = model_clients(settings.clone(), env)?;
@@ -213,7 +214,7 @@ impl AskedModel {
         ModelLabeler { store, clock: &SystemClock, scheme, client: &self.client, limits: &self.limits }
     }
 
-    /// Validates the model on the folds of the classifier, says so, and returns it where it is better.
+    /// Validates the model on the folds of the classifier, prints the result, and returns the model if it is better.
     async fn proposer<'l>(
         &self,
         labeler: ModelLabeler<'l>,
@@ -239,7 +240,7 @@ impl AskedModel {
     }
 }
 
-/// What the model would be asked, at most: about every prompt of the arena too, as if it were the better one.
+/// Describes the maximum number of requests: for every prompt of the arena too, as if the model were better than the classifier.
 async fn dry_run(
     labeler: ModelLabeler<'_>,
     store: &Store,
@@ -283,7 +284,7 @@ async fn review(options: LabelReviewOptions, env: &Environment) -> CommandResult
     Ok(ExitCode::SUCCESS)
 }
 
-/// Opens the database for writing, also beside an arena that serves from it, and takes the lock of who labels.
+/// Opens the database for writing, also beside a serving arena, and takes the labelling lock.
 async fn open_to_write(settings: &Settings) -> CommandResult<(JobLock, Store)> {
     let store = open_existing_beside(settings).await?;
     let taken = "another langya writes labels into this database: wait until it ends, or stop it";
@@ -305,7 +306,7 @@ async fn report(options: LabelReportOptions, env: &Environment) -> CommandResult
     Ok(ExitCode::SUCCESS)
 }
 
-/// What is labelled, and how far those who label agree.
+/// Formats the labelling progress and agreement as a table.
 fn as_table(scheme: Scheme, report: &LabelReport) -> String {
     let of_all = |count: u64| format!("{count} of {}", report.queries);
     let or_reason =
@@ -340,7 +341,7 @@ fn in_words(who: &str, validation: &Validation) -> String {
     text
 }
 
-/// A statistic that does not exist is null, with the reason beside it.
+/// Formats the report as JSON. An undefined statistic is null, with the reason beside it.
 fn report_json(scheme: Scheme, report: &LabelReport) -> Value {
     let or_reason =
         |value: Result<f64, Undefined>| value.map_or_else(|why| (None, Some(why.to_string())), |v| (Some(v), None));
@@ -368,7 +369,7 @@ fn report_json(scheme: Scheme, report: &LabelReport) -> Value {
     })
 }
 
-/// Every value with its name, those within others after a dot; what is not known is left out.
+/// Flattens a report to dotted names and values; unknown values are omitted.
 fn flat(report: &Value) -> Vec<(String, String)> {
     let mut rows = Vec::new();
     for (name, value) in report.as_object().into_iter().flatten() {

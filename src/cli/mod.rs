@@ -129,7 +129,7 @@ enum Command {
     Upgrade(upgrade::UpgradeOptions),
 }
 
-/// Heading of the flags of [`Location`] in help texts.
+/// Heading of the [`Location`] flags in help texts.
 const LOCATION_HEADING: &str = "Settings and database";
 
 /// Where settings and data are; flags win over the environment, and that over the file.
@@ -147,7 +147,7 @@ pub struct Location {
 }
 
 impl Location {
-    /// Reads the settings, lays the flags over them and starts the log as they say.
+    /// Reads the settings, overrides them by the flags, and initialises logging.
     ///
     /// # Errors
     /// [`ConfigError`].
@@ -164,12 +164,12 @@ impl Location {
     }
 }
 
-/// What `langya serve` does, which stands above, where the server is known. It is no type parameter: with one, all subcommands would be
-/// compiled there.
+/// Entry point of `langya serve`, passed in from the crate that has the server. It is no type parameter, since that would compile all
+/// subcommands there.
 pub type Serve =
     for<'e> fn(ServeOptions, &'e Environment) -> Pin<Box<dyn Future<Output = CommandResult<ExitCode>> + 'e>>;
 
-/// Reads the arguments, runs the subcommand, and returns how it went.
+/// Parses the arguments, runs the subcommand, and returns its exit code.
 #[must_use]
 pub fn run(serve: Serve) -> ExitCode {
     let cli = Cli::parse();
@@ -217,13 +217,13 @@ pub fn run(serve: Serve) -> ExitCode {
     conclude(system, done)
 }
 
-/// Prints the error of a command that failed, and ends what ran it.
+/// Prints the error of a failed command, and shuts down the runtime.
 fn conclude(system: SystemRunner, done: CommandResult) -> ExitCode {
     done.unwrap_or_else(|error| {
-        // Where the message cannot be written, the exit code still says what it was.
+        // If the message cannot be written, the exit code still reports the failure.
         let _ = writeln!(std::io::stderr(), "error: {}", terminal_text::message(&error.message()));
         if error.is_interrupt() {
-            // Dropping it waits for the threads that still compute what nobody wants any more. They end with the process.
+            // Dropping it would wait for threads with abandoned computations. They end with the process.
             std::mem::forget(system);
         }
         error.exit_code()
@@ -250,7 +250,7 @@ mod tests {
         let interrupted: CommandResult = system.block_on(async {
             drop(tokio::task::spawn_blocking(move || {
                 begin.send(()).unwrap();
-                // It computes for as long as the test lasts, and not for ever where the test fails.
+                // Computes until the test ends, with a limit in case the test fails.
                 let _ = stopped.recv_timeout(Duration::from_secs(10));
                 thread_ended.store(true, Ordering::SeqCst);
             }));

@@ -1,5 +1,5 @@
-//! A run of a command that asks models, within a budget: `bench`, `judge`, `campaign` and `label`. Takes its lock, shows its
-//! progress, and prints its outcome.
+//! Run of a command that queries models, within a budget: `bench`, `judge`, `campaign` and `label`. Takes its lock, shows its progress, and
+//! prints its outcome.
 
 pub(super) mod clients;
 pub(super) mod rows;
@@ -15,7 +15,7 @@ use parking_lot::Mutex;
 use self::clients::BudgetFlags;
 use self::rows::{OutcomeRow, PlanRow, left_over};
 use crate::domain::benchmark::run_report::RunOutcome;
-use crate::domain::judging::budget::Spent;
+use crate::domain::judging::budget::{Budget, Spent};
 use crate::error::{BadInput, CommandResult};
 use crate::infra::llm::model_client::RunLimits;
 use crate::infra::storage::Store;
@@ -40,13 +40,23 @@ pub(crate) struct LimitFlags {
     pub(crate) format: OutputFormat,
 }
 
-/// Takes a lock, or says that it is taken.
+impl LimitFlags {
+    /// Returns the limits that a run has to keep. A dry run spends nothing, so it needs no prices.
+    pub(crate) fn kept(&self, budget: &BudgetFlags) -> Budget {
+        match self.dry_run {
+            true => Budget { max_cost: None, ..budget.amounts() },
+            false => budget.amounts(),
+        }
+    }
+}
+
+/// Acquires a lock, or fails with the text `taken`.
 pub(crate) async fn begin(store: &Store, lock: &str, taken: &str, limits: Arc<RunLimits>) -> CommandResult<LockedRun> {
     let run = LockedRun::begin(store, lock, limits).await?;
     Ok(run.ok_or_else(|| BadInput(taken.to_owned()))?)
 }
 
-/// Gives the lock back and says what came of the run. A budget that was kept is a success; what failed or was stopped is not.
+/// Releases the lock and prints the outcome of the run. Reaching the budget is a success; failures and interruptions are not.
 pub(crate) async fn end(
     run: LockedRun,
     rows: Vec<OutcomeRow>,
@@ -59,16 +69,16 @@ pub(crate) async fn end(
     Ok(left_over(sum(RunOutcome::left), sum(|outcome| outcome.refused), &limits))
 }
 
-/// The progress bar of a run: one for each phase.
+/// Progress bar of a run, one for each phase.
 #[derive(Default)]
 pub(crate) struct PhaseBar(Mutex<Option<(RunPhase, BenchBar)>>);
 
 impl PhaseBar {
-    /// Shows how far a phase is.
+    /// Shows the progress of a phase.
     pub(crate) fn show(&self, phase: RunPhase, progress: RunProgress, spent: Spent) {
         let mut shown = self.0.lock();
         if shown.as_ref().is_none_or(|(of, _)| *of != phase) {
-            // The bar before it takes itself away first.
+            // Drops the previous bar first, which removes it.
             *shown = None;
             let what = match phase {
                 RunPhase::Answering => "answering",
@@ -81,7 +91,7 @@ impl PhaseBar {
         }
     }
 
-    /// Says a line, above the bar where there is one.
+    /// Prints a line, above the bar if there is one.
     pub(crate) fn say(&self, line: &str) {
         match &*self.0.lock() {
             Some((_, bar)) => bar.say(line),
@@ -89,23 +99,23 @@ impl PhaseBar {
         }
     }
 
-    /// Takes the bar away, before anything else is said.
+    /// Removes the bar, before other output.
     pub(crate) fn clear(&self) {
         *self.0.lock() = None;
     }
 }
 
-/// Says what would be asked.
+/// Prints the planned requests.
 pub(crate) fn print_plans(mut rows: Vec<PlanRow>, format: OutputFormat) -> CommandResult<ExitCode> {
     rows.push(PlanRow::total(&rows));
     print(&render(&rows, format)?)?;
     let asked = rows.iter().filter(|row| !row.model.is_empty());
-    tell_unpriced(asked.map(|row| (row.model.as_str(), row.calls, row.cost)));
-    Ok(tell_of_plan())
+    print_unpriced(asked.map(|row| (row.model.as_str(), row.calls, row.cost)));
+    Ok(print_plan_legend())
 }
 
-/// Names the models whose cost no plan knows.
-pub(crate) fn tell_unpriced<'p>(plans: impl Iterator<Item = (&'p str, u64, Option<f64>)>) {
+/// Prints the models without prices, whose cost is unknown.
+pub(crate) fn print_unpriced<'p>(plans: impl Iterator<Item = (&'p str, u64, Option<f64>)>) {
     let unpriced = plans.filter(|(_, calls, cost)| *calls > 0 && cost.is_none());
     let unpriced: BTreeSet<&str> = unpriced.map(|(model, ..)| model).collect();
     if !unpriced.is_empty() {
@@ -114,8 +124,8 @@ pub(crate) fn tell_unpriced<'p>(plans: impl Iterator<Item = (&'p str, u64, Optio
     }
 }
 
-/// Says what the numbers of a plan mean.
-pub(crate) fn tell_of_plan() -> ExitCode {
+/// Prints an explanation of a plan's numbers.
+pub(crate) fn print_plan_legend() -> ExitCode {
     eprintln!(
         "expected: with retries at the rate seen so far; at most: no reply is usable, every request is tried [bench] attempts \
          times, and every reply has the maximum length (max_tokens; where a request sends none, the longest reply so far, or the \

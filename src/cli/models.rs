@@ -1,4 +1,4 @@
-//! `langya models`: what serves, what is wrong with it, and edits of the settings file.
+//! `langya models`: lists and checks models, and edits the settings file.
 
 pub(super) mod check;
 mod edit;
@@ -74,36 +74,36 @@ pub enum ModelsCommand {
     Reason(ReasonOptions),
 }
 
-/// One line of `models list`.
+/// Output row of `models list`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PrintedModel {
     /// Key used in logs and exports.
     pub id: String,
     /// Name shown after the vote.
     pub name: String,
-    /// Its maker.
+    /// Organisation that makes the model.
     pub organization: String,
-    /// The protocol of its server.
+    /// Protocol of the model server.
     pub provider: ProviderKind,
     /// Pairing weight.
     pub weight: f64,
     /// `active`, or `paused` with a weight of 0.
     pub state: &'static str,
-    /// Whether the variable of its key is set here; `None` for a model without one.
+    /// Whether the environment variable of its key is set; `None` for a model without one.
     pub key_set: Option<bool>,
-    /// One of the built-in practice models.
+    /// Whether it is a built-in practice model.
     pub practice: bool,
-    /// The breaker's phase in the running arena, where that is known.
+    /// Circuit breaker state in the running arena, if known.
     pub breaker: Option<String>,
-    /// Battles of the last 24 hours that are over and have it.
+    /// Number of its finished battles in the last 24 hours.
     pub battles: Option<u64>,
-    /// Their share of all such battles.
+    /// Share of these in all finished battles.
     pub share: Option<f64>,
-    /// Share of its replies that failed.
+    /// Share of failed replies.
     pub error_rate: Option<f64>,
     /// Median time to the first token in milliseconds.
     pub first_token_ms: Option<u64>,
-    /// The latest error in 24 hours.
+    /// Latest error in the last 24 hours.
     pub last_error: Option<String>,
     /// Price of a million tokens of input.
     pub input_price: Option<f64>,
@@ -111,19 +111,19 @@ pub struct PrintedModel {
     pub output_price: Option<f64>,
 }
 
-/// What the database knows of the models.
+/// Data of the models from the database.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct DatabaseModels {
-    /// What the serving process last kept of each model's breaker.
+    /// Circuit breaker state of each model, as last stored by the serving process.
     pub breakers: BTreeMap<ModelId, String>,
-    /// Their health.
+    /// Health of the models.
     pub health: ModelHealth,
 }
 
-/// Runs the subcommand and prints its results; the exit code is 1 where a model failed its check.
+/// Runs the subcommand and prints its results; the exit code is 1 if a model failed its check.
 ///
 /// # Errors
-/// Settings that cannot be used, or an output that cannot be written.
+/// Invalid settings, or an output that cannot be written.
 pub async fn run(options: &Options, env: &Environment) -> CommandResult<ExitCode> {
     let location = &options.location;
     match &options.action {
@@ -142,7 +142,7 @@ pub async fn run(options: &Options, env: &Environment) -> CommandResult<ExitCode
     }
 }
 
-/// The settings with the models that `serve` would find.
+/// Reads the settings and adds discovered models, as `serve` does.
 async fn discovered(location: &Location, env: &Environment) -> CommandResult<Settings> {
     Ok(with_discovered(location.settings(env)?, env, &DiscoveryTargets::default()).await)
 }
@@ -161,7 +161,7 @@ fn lacks_key(entry: &ModelSettings, env: &Environment) -> bool {
     !entry.api_key_env.is_empty() && env.secret(&entry.api_key_env).is_none()
 }
 
-/// What the database knows; nothing where no arena has served yet.
+/// Reads the models' data from the database; empty before the first start of an arena.
 async fn known_models(settings: &Settings) -> CommandResult<DatabaseModels> {
     match databases::open(&settings.storage, IfMissing::Fail).await {
         Ok(store) => {
@@ -174,7 +174,7 @@ async fn known_models(settings: &Settings) -> CommandResult<DatabaseModels> {
     }
 }
 
-/// The models of these settings, with what is known of them.
+/// Lists the models of these settings, with their data from the database.
 #[must_use]
 pub fn list(settings: &Settings, env: &Environment, known: &DatabaseModels) -> Vec<PrintedModel> {
     let listed = |entry: &ModelSettings| {

@@ -1,4 +1,4 @@
-//! `langya moderation`: what the moderation service flagged, as the admin has it, and what it says of a text.
+//! `langya moderation`: texts flagged by the moderation service, as on the admin page, and moderation of a text.
 
 use std::io::Read;
 use std::process::ExitCode;
@@ -23,8 +23,8 @@ use crate::infra::storage::{IfMissing, ModerationFlagRow};
 use crate::output_format::OutputFormat;
 use crate::services::moderation_reviews::ModerationReviews;
 
-/// Bytes of a text at most.
-const MOST_BYTES: u64 = 64 << 10;
+/// Maximum length of a text in bytes.
+const MAX_BYTES: u64 = 64 << 10;
 
 /// Flags of `langya moderation`.
 #[derive(Debug, Args)]
@@ -68,7 +68,7 @@ struct FlagOptions {
 /// Runs the subcommand.
 ///
 /// # Errors
-/// Input that cannot be used (exit code 2), a database or a service that fails (1).
+/// Invalid input (exit code 2), or a failure of database or service (1).
 pub async fn run(options: ModerationOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.location.settings(env)?;
     if matches!(options.what, ModerationCommand::Check) {
@@ -100,7 +100,7 @@ pub async fn run(options: ModerationOptions, env: &Environment) -> CommandResult
     Ok(ExitCode::SUCCESS)
 }
 
-/// What was said goes out as JSON: a terminal does not obey it.
+/// Prints texts as JSON, which cannot contain terminal control sequences.
 async fn show(reviews: &ModerationReviews<'_>, id: &str) -> CommandResult<()> {
     let review = reviews.look(id).await?;
     let texts = review.record.map(|record| FlaggedTexts {
@@ -115,7 +115,7 @@ async fn check(settings: &Settings, env: &Environment) -> CommandResult<()> {
     let endpoint = ModerationEndpoint::open(settings, env)?;
     let endpoint = endpoint.ok_or_else(|| BadInput("no moderation service: set moderation.base_url".to_owned()))?;
     let mut text = String::new();
-    std::io::stdin().take(MOST_BYTES).read_to_string(&mut text)?;
+    std::io::stdin().take(MAX_BYTES).read_to_string(&mut text)?;
     let within = Duration::from_millis(settings.moderation.timeout_ms);
     let found = endpoint.ask(&text, within, SystemClock.now()).await;
     let found = found.map_err(|error| anyhow::anyhow!("the moderation service at {}: {error}", endpoint.host()))?;

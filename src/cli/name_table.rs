@@ -1,9 +1,9 @@
-//! A table with a name in its last column, no wider than the terminal.
+//! Table with a name in its last column, no wider than the terminal.
 
 use super::terminal_text::{SHORTEST_NAME, width};
 
-/// The rows as lines, the first one with the headings: columns are aligned to the right, and the name follows. A narrow
-/// terminal drops the dispensable columns in their order, and then shortens the name.
+/// Formats rows as lines, the first one with the headings: columns are right-aligned, and the name follows. On a narrow terminal
+/// dispensable columns are dropped in order, and then the name is shortened.
 pub(super) fn name_table<const N: usize>(
     mut rows: Vec<[String; N]>,
     dispensable: &[usize],
@@ -26,7 +26,7 @@ pub(super) fn name_table<const N: usize>(
     text
 }
 
-/// The columns before the name that fit the terminal; the name takes the rest.
+/// Returns the columns before the name that fit the terminal; the name takes the rest.
 fn fit_screen<const N: usize>(widths: &mut [usize; N], dispensable: &[usize], screen: usize) -> Vec<usize> {
     let name = N - 1;
     let mut shown: Vec<usize> = (0..name).collect();

@@ -1,4 +1,4 @@
-//! Files that a command writes: each gets its name once it is whole, and several together once all are.
+//! Atomically written output files: each is renamed into place once complete, and several together once all are.
 
 use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind, Read as _, Write};
@@ -21,15 +21,15 @@ pub(super) struct Overwrite {
 }
 
 impl Overwrite {
-    /// For a file that is the command's own.
+    /// Overwrite mode for a file owned by the command.
     pub(super) const ALWAYS: Self = Self { force: true };
 }
 
-/// A file that gets its name only once it is whole; dropped before that, it leaves nothing behind.
+/// File that is renamed into place once complete; dropped before that, it is removed.
 #[derive(Debug)]
 pub(super) struct OutFile {
     path: PathBuf,
-    /// Where it comes: behind a link, which stays.
+    /// Target path, with symbolic links resolved, so that they stay.
     place: PathBuf,
     overwrite: Overwrite,
     partial: NamedTempFile,
@@ -39,7 +39,7 @@ impl OutFile {
     /// Opens a partial file beside `path`.
     ///
     /// # Errors
-    /// A file of this name without `--force`, something else of this name, or a folder in which no file can be made.
+    /// An existing file without `--force`, something else of this name, or a folder that cannot be written.
     pub(super) fn create(path: &Path, overwrite: Overwrite) -> CommandResult<Self> {
         if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
             return Err(
@@ -65,7 +65,7 @@ impl OutFile {
         Ok(Self { path: path.to_owned(), place, overwrite, partial })
     }
 
-    /// Gives the file its name, in one step. Without `--force` this fails where the name was taken in the meantime.
+    /// Renames the file into place atomically. Without `--force` this fails if the name was taken in the meantime.
     ///
     /// # Errors
     /// The name is taken, or the disk fails.
@@ -80,31 +80,31 @@ impl OutFile {
         }
     }
 
-    /// The partial file.
+    /// Returns the partial file.
     pub(super) fn file(&self) -> &File {
         self.partial.as_file()
     }
 
-    /// Writes all of the file and gives it its name.
+    /// Writes the whole file and renames it into place.
     ///
     /// # Errors
-    /// As [`Self::finish`], or a failure while it is written.
+    /// As [`Self::finish`], or a write failure.
     pub(super) fn write(self, write: impl FnOnce(&mut BufWriter<&File>) -> io::Result<()>) -> CommandResult<()> {
         self.fill(write)?;
         self.finish()
     }
 
-    /// Writes all of the file; it has no name yet.
+    /// Writes the whole file without renaming it.
     ///
     /// # Errors
-    /// A failure while it is written.
+    /// A write failure.
     pub(super) fn fill(&self, write: impl FnOnce(&mut BufWriter<&File>) -> io::Result<()>) -> CommandResult<()> {
         let mut out = BufWriter::with_capacity(1 << 20, self.file());
         let written = write(&mut out).and_then(|()| out.flush()).and_then(|()| self.file().sync_all());
         self.named(written)
     }
 
-    /// As [`Self::fill`], part by part.
+    /// Writes the whole file asynchronously, as [`Self::fill`] does.
     ///
     /// # Errors
     /// As [`Self::fill`].
@@ -122,7 +122,7 @@ impl OutFile {
     }
 }
 
-/// Writes texts as files that get their names only once all of them are whole.
+/// Writes texts as files, renamed into place once all are complete.
 ///
 /// # Errors
 /// As [`OutFile::write`].
@@ -133,7 +133,7 @@ pub(super) fn write_together(files: Vec<(OutFile, String)>) -> CommandResult<()>
     finish_together(files.into_iter().map(|(file, _)| file))
 }
 
-/// Gives whole files their names. Where one cannot get its name, the error lists those that have theirs.
+/// Renames complete files into place. If one fails, the error lists those already renamed.
 ///
 /// # Errors
 /// As [`OutFile::finish`].
@@ -150,16 +150,15 @@ pub(super) fn finish_together(files: impl IntoIterator<Item = OutFile>) -> Comma
     Ok(())
 }
 
-/// Maximum number of bytes of the whole file's name with which the name of the unfinished one begins: a name may be as long as the file
-/// system allows, and the unfinished one must not be longer.
+/// Maximum length in bytes of the target name's prefix in a partial name: the target name may have the maximum length of the file system,
+/// and the partial one must not be longer.
 const PARTIAL_STEM: usize = 64;
-/// How the name of an unfinished file ends, after the beginning of that of the whole file and some letters.
+/// Suffix of a partial name, after the prefix and random letters.
 const PARTIAL_SUFFIX: &str = ".partial";
-/// How many letters.
+/// Number of random letters.
 const PARTIAL_LETTERS: usize = 6;
 
-/// A file beside `path` that may take its name when it is whole. It is as open to others as the one that it replaces. What killed commands
-/// have left of such files goes.
+/// Creates a partial file beside `path`, with the permissions of the file that it replaces. Removes partial files left by killed commands.
 pub(super) fn partial_beside(path: &Path) -> io::Result<NamedTempFile> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let prefix = partial_prefix(path);
@@ -176,13 +175,13 @@ pub(super) fn partial_beside(path: &Path) -> io::Result<NamedTempFile> {
     builder.tempfile_in(folder)
 }
 
-/// How the name of the unfinished file begins.
+/// Returns the prefix of the partial name.
 fn partial_prefix(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     format!("{}.", &name[..name.floor_char_boundary(PARTIAL_STEM)])
 }
 
-/// Whether a name is that of an unfinished file that begins so.
+/// Whether this is a partial name with this prefix.
 fn is_partial(name: &str, prefix: &str) -> bool {
     let letters = name.strip_prefix(prefix).and_then(|rest| rest.strip_suffix(PARTIAL_SUFFIX));
     letters.is_some_and(|letters| {
@@ -209,10 +208,10 @@ fn cannot_write(path: &Path, error: &io::Error) -> String {
     format!("cannot write {}: {}; {said}", path.display(), reason(error))
 }
 
-/// The file to which a link leads, so that the link stays where the file is replaced; any other path as it is.
+/// Resolves a symbolic link, so that the link stays when the file is replaced; returns any other path unchanged.
 ///
 /// # Errors
-/// A link to nothing: `cp` writes through none either.
+/// A dangling link: `cp` does not write through one either.
 pub(super) fn behind_link(path: &Path) -> io::Result<PathBuf> {
     if !path.is_symlink() {
         return Ok(path.to_owned());
@@ -223,7 +222,7 @@ pub(super) fn behind_link(path: &Path) -> io::Result<PathBuf> {
     })
 }
 
-/// The system's reason, without the name of a partial file.
+/// Formats the error of the operating system, without the name of a partial file.
 pub(super) fn reason(error: &io::Error) -> String {
     let told = error.to_string();
     told.split_once(" at path ").map_or(told.as_str(), |(reason, _)| reason).to_owned()
@@ -257,7 +256,7 @@ mod tests {
     #[test]
     fn a_name_may_be_as_long_as_the_file_system_allows() {
         let folder = tempfile::tempdir().unwrap();
-        // The limit of the name lies within a character of the second one.
+        // The length limit falls inside a character of the second name.
         for name in ["x".repeat(255), format!("x{}", "语".repeat(84)), "语".repeat(85)] {
             let path = folder.path().join(&name);
             let abandoned = folder.path().join(format!("{}Ab1xYz.partial", partial_prefix(&path)));
@@ -347,7 +346,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let create = |name: &str| OutFile::create(&folder.path().join(name), Overwrite { force: false }).unwrap();
         let names = || std::fs::read_dir(folder.path()).unwrap().count();
-        // What is opened for reading takes no byte, as a full disk does.
+        // A file opened for reading fails on write, like a full disk.
         let mut refusing = create("second");
         let read_only = File::open(refusing.partial.path()).unwrap();
         *refusing.partial.as_file_mut() = read_only;

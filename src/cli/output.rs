@@ -11,22 +11,22 @@ use serde_json::Value;
 use crate::domain::csv_injection::defused;
 use crate::error::CommandResult;
 
-/// Prints the result of a command. A reader of a pipe that ends early, as `head` does, has all it wants.
+/// Prints the result of a command. A pipe closed early by its reader, as by `head`, is no error.
 ///
 /// # Errors
-/// An output that takes nothing, such as a full disk.
+/// A write failure, such as a full disk.
 pub fn print(text: &str) -> CommandResult<()> {
     print_to(std::io::stdout().lock(), text)
 }
 
-/// As [`print()`], of a result that is written part by part.
+/// Prints a result incrementally, as [`print()`] does.
 ///
 /// # Errors
 /// As [`print()`].
 pub(super) fn print_by(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> CommandResult<()> {
     let mut out = BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
     let written = write(&mut out).and_then(|()| out.flush());
-    // What a failed output did not take is not written again.
+    // Discards the buffered rest after a failed write.
     let (_lock, _rest) = out.into_parts();
     ignore_closed_pipe(written)
 }
@@ -42,10 +42,10 @@ fn ignore_closed_pipe(written: io::Result<()>) -> CommandResult<()> {
     }
 }
 
-/// Rows as CSV with a header line. A text that a spreadsheet would work out gets an apostrophe.
+/// Formats rows as CSV with a header line. Texts that a spreadsheet would evaluate get an apostrophe.
 ///
 /// # Errors
-/// Rows that have no columns.
+/// Rows without columns.
 pub(super) fn lines_of_csv<R: Serialize>(rows: &[R]) -> CommandResult<String> {
     let mut lines = csv::Writer::from_writer(Vec::new());
     for (at, row) in rows.iter().enumerate() {
@@ -59,7 +59,7 @@ pub(super) fn lines_of_csv<R: Serialize>(rows: &[R]) -> CommandResult<String> {
     Ok(String::from_utf8(lines.into_inner()?)?)
 }
 
-/// A value as a CSV cell holds it: a list, for which CSV has no form, with `+` between its values.
+/// Formats a value as a CSV cell; the values of a list are joined by `+`.
 fn csv_text(value: Value) -> String {
     match value {
         Value::Null => String::new(),
@@ -69,7 +69,7 @@ fn csv_text(value: Value) -> String {
     }
 }
 
-/// The fields of a JSON object in the order in which they are written, which `serde_json::Map` does not keep.
+/// Fields of a JSON object in serialisation order, which `serde_json::Map` does not keep.
 struct CsvRow(Vec<(String, Value)>);
 
 impl<'de> Deserialize<'de> for CsvRow {

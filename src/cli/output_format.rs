@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 
-/// How results are printed.
+/// Output format of results.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum OutputFormat {
     /// A table with aligned columns

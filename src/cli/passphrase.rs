@@ -1,4 +1,4 @@
-//! `langya passphrase`: the hash of a passphrase, for `access.passphrase_hash`.
+//! `langya passphrase`: hashes a passphrase for `access.passphrase_hash`.
 
 use std::io::{IsTerminal, Read};
 use std::process::ExitCode;
@@ -6,27 +6,27 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 
 use super::output::print;
-use crate::domain::admin::account::LEAST_PASSPHRASE_CHARS;
+use crate::domain::admin::account::MIN_PASSPHRASE_CHARS;
 use crate::error::{BadInput, CommandResult};
 use crate::infra::passphrase_hash::passphrase_hash;
 
-/// Nobody types more.
-const MOST_BYTES: u64 = 4_096;
+/// Maximum length of the input in bytes.
+const MAX_BYTES: u64 = 4_096;
 
 /// Reads a passphrase from the standard input and prints its hash.
 ///
 /// # Errors
-/// An input that cannot be read, and a passphrase that is too short.
+/// An unreadable input, or a passphrase that is too short.
 pub fn run() -> CommandResult<ExitCode> {
     let mut typed = String::new();
     if std::io::stdin().is_terminal() {
         eprintln!("Type the passphrase, Enter, and Ctrl-D:");
     }
-    std::io::stdin().take(MOST_BYTES).read_to_string(&mut typed).context("cannot read the standard input")?;
+    std::io::stdin().take(MAX_BYTES).read_to_string(&mut typed).context("cannot read the standard input")?;
     let passphrase = typed.trim_end_matches(['\r', '\n']);
-    if passphrase.chars().count() < LEAST_PASSPHRASE_CHARS {
+    if passphrase.chars().count() < MIN_PASSPHRASE_CHARS {
         return Err(BadInput(format!(
-            "the passphrase has fewer than {LEAST_PASSPHRASE_CHARS} characters: take a longer one"
+            "the passphrase has fewer than {MIN_PASSPHRASE_CHARS} characters: take a longer one"
         ))
         .into());
     }

@@ -1,4 +1,4 @@
-//! A progress bar on stderr, shown only on a terminal.
+//! Progress bars on stderr, shown only on a terminal.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -8,20 +8,20 @@ use indicatif::{HumanCount, ProgressBar, ProgressFinish, ProgressStyle};
 use crate::domain::judging::budget::Spent;
 use crate::services::benchmark::RunProgress;
 
-/// How often [`waiting`] moves.
+/// Update interval of [`waiting`].
 const TICK: Duration = Duration::from_millis(200);
 
-/// A bar that has not begun; it takes itself away when it is dropped. Where stderr is no terminal it shows nothing.
+/// Creates a bar at zero, removed when dropped. It is hidden if stderr is no terminal.
 pub(super) fn bar(what: &'static str) -> ProgressBar {
     styled(what, "{msg} {wide_bar} {human_pos} of {human_len}, {eta} left")
 }
 
-/// A number that grows, for work whose end is not known.
+/// Creates a counter, for work of unknown length.
 pub(super) fn count(what: &'static str) -> ProgressBar {
     styled(what, "{msg}: {human_pos}, {elapsed}")
 }
 
-/// Work whose steps cannot be counted: that it goes on, and for how long.
+/// Creates a spinner with the elapsed time, for work without countable steps.
 pub(super) fn waiting(what: &'static str) -> ProgressBar {
     let bar = styled(what, "{spinner} {msg}, {elapsed}");
     bar.enable_steady_tick(TICK);
@@ -36,26 +36,26 @@ fn styled(what: &'static str, template: &str) -> ProgressBar {
     }
 }
 
-/// Shows that the work is at `done` of `all`.
+/// Shows the progress as `done` of `all`.
 pub(super) fn show<N: TryInto<u64>>(bar: &ProgressBar, done: N, all: N) {
     bar.set_length(all.try_into().unwrap_or(0));
     bar.set_position(done.try_into().unwrap_or(0));
 }
 
-/// The bar of a benchmark: also how fast it goes, and what it spends. It takes itself away at the end.
+/// Progress bar of a benchmark, with speed and spending; removed when dropped.
 pub(super) struct BenchBar {
     bar: ProgressBar,
     begun: AtomicBool,
 }
 
 impl BenchBar {
-    /// A bar that has not begun.
+    /// Creates a bar at zero.
     pub(super) fn new(what: &'static str) -> Self {
         let bar = styled(what, "{msg} {wide_bar} {human_pos} of {human_len}, {per_sec}, {eta} left{prefix}");
         Self { bar, begun: AtomicBool::new(false) }
     }
 
-    /// Shows how far the run is. What was done before it does not count as its speed.
+    /// Shows the progress of the run. Results of earlier runs do not count towards the speed.
     pub(super) fn show(&self, progress: RunProgress, spent: Spent) {
         let tokens = HumanCount(spent.tokens.input + spent.tokens.output);
         let cost = if spent.cost > 0.0 { format!(", cost {:.2}", spent.cost) } else { String::new() };
@@ -67,7 +67,7 @@ impl BenchBar {
         }
     }
 
-    /// Says a line above the bar.
+    /// Prints a line above the bar.
     pub(super) fn say(&self, line: &str) {
         self.bar.suspend(|| eprintln!("{line}"));
     }

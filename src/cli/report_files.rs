@@ -1,4 +1,4 @@
-//! The forms in which a command writes a report that a page shows too, and the files that take them.
+//! Output formats and files of reports that are also shown on pages.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use super::out_file::{OutFile, Overwrite, write_together};
 use crate::error::{BadInput, CommandError, CommandResult};
 use crate::infra::unfinished_files::NewFolders;
 
-/// How a report is written.
+/// Output format of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum OutputLayout {
     /// A table with aligned columns
@@ -25,7 +25,7 @@ pub(super) enum OutputLayout {
 }
 
 impl OutputLayout {
-    /// Those that are files, with their endings.
+    /// File formats, with their extensions.
     const FILES: [(Self, &str); 4] =
         [(Self::Markdown, "md"), (Self::Csv, "csv"), (Self::Json, "json"), (Self::Html, "html")];
 
@@ -35,28 +35,28 @@ impl OutputLayout {
     }
 }
 
-/// The files of a report that are still to be written. Dropped before that, it leaves nothing behind.
+/// Output files of a report. Dropped before they are written, they are removed.
 pub(super) struct ReportFiles {
     files: Vec<(OutFile, OutputLayout)>,
-    /// Those that were made for the files, which stand in them; so they are dropped last.
+    /// Folders created for the files, dropped after these.
     _folders: Option<NewFolders>,
 }
 
 impl ReportFiles {
-    /// Writes all of them in their forms; they get their names only once all are whole.
+    /// Writes all files in their formats, renamed into place once all are complete.
     ///
     /// # Errors
-    /// Those of the forms, or a disk that fails.
+    /// A format error or a write failure.
     pub(super) fn write(self, text: impl Fn(OutputLayout) -> CommandResult<String>) -> CommandResult<()> {
         let written = self.files.into_iter().map(|(file, form)| CommandResult::Ok((file, text(form)?)));
         write_together(written.collect::<CommandResult<Vec<_>>>()?)
     }
 }
 
-/// The files to write. A folder gets all four, named `stem`; a name without a known ending is a folder's, unless a form is named.
+/// Opens the output files. A folder gets all four, named `stem`; a name without a known extension is a folder, unless a format is given.
 ///
 /// # Errors
-/// A name that says no form, or a file that is there already.
+/// A name without a format, or an existing file.
 pub(super) fn files(
     out: &Path,
     stem: &str,

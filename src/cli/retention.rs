@@ -31,7 +31,7 @@ pub struct RetentionOptions {
 /// Runs the subcommand.
 ///
 /// # Errors
-/// Settings that keep everything (exit code 2), or a database that fails (1).
+/// Settings that keep everything (exit code 2), or a database failure (1).
 pub async fn run(options: RetentionOptions, env: &Environment) -> CommandResult<ExitCode> {
     let mut settings = options.location.settings(env)?;
     if let Some(days) = options.text_days {

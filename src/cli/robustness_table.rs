@@ -1,4 +1,4 @@
-//! The robustness report as a table below the leaderboard, with what it says of the whole in sentences.
+//! Formats the robustness report as a table below the leaderboard, with a summary in sentences.
 
 use std::fmt::Write as _;
 
@@ -9,11 +9,11 @@ use crate::domain::rating::robustness::{NeighbourRobustness, PlaceRange, Robustn
 use crate::render::i18n::pages::{RobustnessAnswer, page_texts};
 
 const HEADINGS: [&str; 6] = ["place", "possible", "without a voter", "votes to flip", "votes to separate", "model"];
-/// Columns that a narrow terminal drops, in this order.
+/// Columns dropped on a narrow terminal, in this order.
 const DISPENSABLE: [usize; 3] = [2, 4, 1];
 
-/// One row for each model: place, possible places, places without any one voter, votes whose removal flips its order
-/// with the next model, and further votes that would separate the two. No wider than the terminal.
+/// Formats one row per model: place, possible places, places without any one voter, votes whose removal flips its order with the next
+/// model, and further votes that would separate the two. No wider than the terminal.
 pub(super) fn robustness_table(robustness: &Robustness, screen: Option<usize>) -> String {
     if robustness.models.is_empty() {
         return String::new();
@@ -26,7 +26,7 @@ pub(super) fn robustness_table(robustness: &Robustness, screen: Option<usize>) -
     text + &overall(robustness)
 }
 
-/// The answers of the whole leaderboard, one a line.
+/// Formats the results for the whole leaderboard, one per line.
 fn overall(robustness: &Robustness) -> String {
     let answers = page_texts(Language::English).robustness.answers(&robustness.overall, printable);
     let lines: String =

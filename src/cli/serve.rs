@@ -1,4 +1,4 @@
-//! `langya serve`: its flags. What it does stands above the command line and the server (`src/serve.rs`).
+//! Flags of `langya serve`, which is implemented above the command line and the server (`src/serve.rs`).
 
 use std::path::PathBuf;
 
@@ -21,7 +21,7 @@ pub struct ServeOptions {
 }
 
 impl ServeOptions {
-    /// The settings with these flags over them.
+    /// Reads the settings, overridden by these flags.
     ///
     /// # Errors
     /// [`ConfigError`].
@@ -36,7 +36,7 @@ impl ServeOptions {
         Ok(settings)
     }
 
-    /// The settings file.
+    /// Returns the path of the settings file.
     #[must_use]
     pub fn file(&self) -> PathBuf {
         self.location.config.clone().unwrap_or_else(|| DEFAULT_FILE.into())

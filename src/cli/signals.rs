@@ -1,8 +1,8 @@
-//! SIGINT and SIGTERM: the first asks the arena to end in order, the second ends the process at once.
+//! SIGINT and SIGTERM: the first requests a graceful shutdown of the arena, the second ends the process at once.
 //!
-//! Other commands decide for themselves what a signal does ([`Signals`]). Where they do not, `until_signal` ends them once they open an
-//! embedded database, so that it is closed. Before that, and beside PostgreSQL, the system ends the process at a signal, but no longer once
-//! there has been a [`Signals`]: the runtime never gives a signal back to the system, and one that nobody waits for does nothing.
+//! Other commands handle signals themselves ([`Signals`]). Otherwise `until_signal` ends them once they open an embedded database, so that
+//! it is closed. Before that, and with PostgreSQL, the operating system ends the process at a signal, but no longer once there has been a
+//! [`Signals`]: the runtime never restores the default action, and an unawaited signal has no effect.
 
 use std::future::pending;
 use std::io::Write as _;
@@ -17,35 +17,35 @@ use tokio_util::sync::CancellationToken;
 
 use crate::error::{CommandResult, Interrupted};
 
-/// How long a command may take to end after a signal before [`end_if_busy`] ends the process: longer than its databases take to close.
+/// Time that a command has to end after a signal before [`end_if_busy`] ends the process: longer than its databases take to close.
 pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(3);
-/// After this long without a sign that the command has seen the signal, [`end_if_busy`] says that it is busy.
+/// Delay without a reaction to the signal after which [`end_if_busy`] reports that the command is busy.
 const NOTICE_AFTER: Duration = Duration::from_millis(500);
 const BUSY_NOTICE: &str = "the command is busy and will be stopped within 3 seconds; press Ctrl-C again to stop it now";
 
-/// Number of [`Signals`]: while there is one, a part of the command decides what a signal does.
+/// Number of [`Signals`] values: while there is one, a part of the command handles signals.
 static HANDLERS: AtomicUsize = AtomicUsize::new(0);
 /// Whether [`until_signal`] has ended the command, which now closes its databases.
 static ENDED: AtomicBool = AtomicBool::new(false);
 
-/// The two signals that end the process. While a value lives, they end neither the process nor the command.
+/// Handler of the two signals that end the process. While a value exists, they end neither the process nor the command.
 pub struct Signals(SignalStreams);
 
 impl Signals {
-    /// Takes the signals over from the system, which would end the process.
+    /// Installs the handlers, which replace the default action of ending the process.
     pub fn listen() -> std::io::Result<Self> {
         let streams = SignalStreams::open()?;
         HANDLERS.fetch_add(1, Ordering::SeqCst);
         Ok(Self(streams))
     }
 
-    /// Waits for either.
+    /// Waits for either signal.
     pub async fn next(&mut self) -> SignalKind {
         self.0.next().await
     }
 
-    /// Ends the process at the next signal, with the exit code that shells give to it. What was acknowledged is in the
-    /// database; all else is lost, as in a crash.
+    /// Ends the process at the next signal, with the exit code that shells report for it. Acknowledged data is in the database; all else is
+    /// lost, as in a crash.
     pub async fn end_at_the_next(mut self) {
         let signal = self.next().await;
         tracing::warn!("second signal: exiting at once");
@@ -59,7 +59,7 @@ impl Drop for Signals {
     }
 }
 
-/// Both signals as the runtime receives them.
+/// Signal streams of the runtime.
 struct SignalStreams {
     interrupt: Signal,
     terminate: Signal,
@@ -77,7 +77,7 @@ impl SignalStreams {
         }
     }
 
-    /// Waits for a signal about which no [`Signals`] decides.
+    /// Waits for a signal that no [`Signals`] handles.
     async fn next_unhandled(&mut self) -> SignalKind {
         loop {
             let signal = self.next().await;
@@ -88,7 +88,7 @@ impl SignalStreams {
     }
 }
 
-/// Runs a command. Once `armed` completes, a signal drops the command and makes it fail, unless a part of it decides about signals.
+/// Runs a command. Once `armed` completes, a signal drops the command and makes it fail, unless a part of it handles signals.
 ///
 /// # Errors
 /// Those of the command, or a signal.
@@ -100,7 +100,7 @@ pub(super) async fn until_signal<T>(
         armed.await;
         match SignalStreams::open() {
             Ok(mut signals) => signals.next_unhandled().await,
-            // The system ends the process.
+            // The operating system ends the process.
             Err(_) => pending().await,
         }
     };
@@ -114,18 +114,18 @@ pub(super) async fn until_signal<T>(
     }
 }
 
-/// Ends the process where a command computes and does not see a signal: [`BUSY_TIMEOUT`] after the signal, which it announces, or at the
+/// Ends the process if a command is computing and does not react to a signal: [`BUSY_TIMEOUT`] after the signal, with a notice, or at the
 /// next one.
 pub(super) fn end_if_busy() {
     std::thread::spawn(|| {
-        // Its own runtime, because that of the command stands still. Without one, the second signal does no more than the first.
+        // A separate runtime, because that of the command is blocked. Without one, the second signal has no more effect than the first.
         let Ok(runtime) = runtime::Builder::new_current_thread().enable_all().build() else { return };
         runtime.block_on(async {
             let Ok(mut signals) = SignalStreams::open() else { return };
             let signal = signals.next_unhandled().await;
             wait_while_busy(signals.next(), || {
                 if !ENDED.load(Ordering::SeqCst) {
-                    // `eprintln!` would panic where nobody reads it, and the process would not end.
+                    // `eprintln!` would panic if stderr is closed, and the process would not end.
                     let _ = writeln!(std::io::stderr(), "{BUSY_NOTICE}");
                 }
             })
@@ -135,10 +135,10 @@ pub(super) fn end_if_busy() {
     });
 }
 
-/// Waits for the second signal, [`BUSY_TIMEOUT`] at most, and gives notice where it does not come at once.
+/// Waits for the second signal, at most [`BUSY_TIMEOUT`], and gives notice after a short delay.
 async fn wait_while_busy<T>(second: impl Future<Output = T>, give_notice: impl FnOnce()) {
     let mut second = pin!(second);
-    // Whether the signal came or the time is over: the process ends.
+    // After the signal or the timeout, the process ends.
     let _ = timeout(BUSY_TIMEOUT, async {
         if timeout(NOTICE_AFTER, second.as_mut()).await.is_err() {
             give_notice();
@@ -148,7 +148,7 @@ async fn wait_while_busy<T>(second: impl Future<Output = T>, give_notice: impl F
     .await;
 }
 
-/// Does work whose unfinished files go with it: at a signal it is dropped, and the command fails.
+/// Runs work whose unfinished files are removed on drop: a signal drops it, and the command fails.
 ///
 /// # Errors
 /// Those of the work, or a signal.
@@ -156,7 +156,7 @@ pub(super) async fn unless_interrupted<T>(work: impl Future<Output = CommandResu
     or_interrupted(Interrupted::NO_FILE, work).await
 }
 
-/// As [`unless_interrupted`], with the error of a signal.
+/// Runs work as [`unless_interrupted`] does, with a given error for a signal.
 ///
 /// # Errors
 /// As [`unless_interrupted`].
@@ -171,7 +171,7 @@ pub(super) async fn or_interrupted<T>(
     }
 }
 
-/// As [`unless_interrupted`], of work that has to end in order: a signal cancels its token, and a second one drops it.
+/// Runs work that needs a graceful shutdown: a signal cancels its token, and a second one drops it.
 ///
 /// # Errors
 /// The second signal.
@@ -200,10 +200,10 @@ pub(crate) mod tests {
 
     use super::*;
 
-    /// A signal reaches every test of the process that waits for one.
+    /// Lock of tests that wait for signals, since a signal reaches all of them.
     static ALONE: Mutex<()> = Mutex::const_new(());
 
-    /// Keeps other tests from waiting for signals.
+    /// Acquires the lock of tests that wait for signals.
     pub(crate) async fn alone() -> MutexGuard<'static, ()> {
         ALONE.lock().await
     }
@@ -257,7 +257,7 @@ pub(crate) mod tests {
     async fn a_signal_ends_a_command_unless_a_part_of_it_decides_what_a_signal_does() {
         let _alone = alone().await;
         let left_to_us = async {
-            // Once, so that the signals are listened to.
+            // Yields once, so that the handlers are installed.
             tokio::task::yield_now().await;
             interrupt();
             pending::<CommandResult<()>>().await
@@ -269,7 +269,7 @@ pub(crate) mod tests {
             tokio::task::yield_now().await;
             interrupt();
             signals.next().await;
-            // The other listener sees the signal too.
+            // Yields so that the other listener receives the signal too.
             tokio::task::yield_now().await;
             CommandResult::Ok("in order")
         };

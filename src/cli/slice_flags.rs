@@ -41,7 +41,7 @@ pub(super) struct SliceFlags {
 }
 
 impl SliceFlags {
-    /// The slice that they name.
+    /// Returns the selected slice.
     #[must_use]
     pub(super) fn slice(&self) -> Slice {
         Slice {
@@ -57,7 +57,7 @@ impl SliceFlags {
     }
 }
 
-/// Seconds since 1970.
+/// Converts a time to seconds since 1970.
 fn seconds(time: Timestamp) -> f64 {
     let seconds = Duration::from_millis(time.0.unsigned_abs()).as_secs_f64();
     if time.0 < 0 { -seconds } else { seconds }

@@ -7,19 +7,19 @@ use super::output_format::OutputFormat;
 use super::terminal_text::{printable, width};
 use crate::error::CommandResult;
 
-/// A row that can be printed as a line of a table.
+/// Row of a table.
 pub trait TableRow: Serialize {
-    /// The heads of the columns.
+    /// Headings of the columns.
     const HEADS: &'static [&'static str];
 
-    /// The cells, as many as heads.
+    /// Returns the cells, one per heading.
     fn cells(&self) -> Vec<String>;
 }
 
-/// Rows in one of the formats, with a line end.
+/// Formats rows, with a final line break.
 ///
 /// # Errors
-/// Rows that cannot be written as JSON or CSV.
+/// Rows that cannot be serialised as JSON or CSV.
 pub fn render<R: TableRow>(rows: &[R], format: OutputFormat) -> CommandResult<String> {
     match format {
         OutputFormat::Table => Ok(table(R::HEADS, rows.iter().map(TableRow::cells).collect())),
@@ -28,7 +28,7 @@ pub fn render<R: TableRow>(rows: &[R], format: OutputFormat) -> CommandResult<St
     }
 }
 
-/// Columns for reading; a name that would steer the terminal does not.
+/// Formats a table with aligned columns and without terminal control characters.
 pub(super) fn table(heads: &[&str], rows: Vec<Vec<String>>) -> String {
     let heads: Vec<String> = heads.iter().map(|head| head.to_uppercase()).collect();
     let rows = rows.into_iter().map(|row| row.iter().map(|cell| printable(cell)).collect());
@@ -45,17 +45,17 @@ pub(super) fn table(heads: &[&str], rows: Vec<Vec<String>>) -> String {
     text
 }
 
-/// A cell of a text, which may be empty.
+/// Formats a text as a cell; `-` if it is empty.
 pub(super) fn or_dash(text: &str) -> String {
     value_or_dash(Some(text).filter(|text| !text.is_empty()))
 }
 
-/// A cell of a value that may be missing.
+/// Formats an optional value as a cell; `-` if it is `None`.
 pub(super) fn value_or_dash<T: ToString>(value: Option<T>) -> String {
     value.map_or_else(|| "-".to_owned(), |value| value.to_string())
 }
 
-/// A cell of a cost; without prices there is none.
+/// Formats a cost as a cell; `-` without prices.
 pub(super) fn cost_or_dash(cost: Option<f64>) -> String {
     value_or_dash(cost.map(|cost| format!("{cost:.4}")))
 }

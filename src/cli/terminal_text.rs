@@ -1,27 +1,28 @@
-//! Text in the columns of a terminal.
+//! Width and sanitising of text on a terminal.
 
 use crate::domain::text_direction;
 
-/// Columns that a shortened model name keeps on a narrow terminal.
+/// Minimum width of a shortened model name, in columns.
 pub(super) const SHORTEST_NAME: usize = 12;
 
-/// Columns that a text takes on a terminal: two for each wide character of East Asian scripts and emoji.
+/// Computes the width of a text on a terminal in columns: two for each wide character of East Asian scripts and emoji.
 pub(super) fn width(text: &str) -> usize {
     console::measure_text_width(text)
 }
 
-/// Replaces control characters, which could steer the terminal, and shows by their numbers those that turn the direction of text.
+/// Replaces control characters, which could control the terminal, and escapes bidirectional formatting characters by their code points.
 #[must_use]
 pub fn printable(text: &str) -> String {
     text_direction::in_name(text).chars().map(|c| if c.is_control() { '\u{FFFD}' } else { c }).collect()
 }
 
-/// A message as a terminal may show it: texts of files and names in it cannot steer the terminal.
+/// Sanitises a message, so that file contents and names in it cannot control the terminal.
 pub(super) fn message(text: &str) -> String {
     text.chars().map(|c| if c.is_control() && !matches!(c, '\n' | '\t') { '\u{FFFD}' } else { c }).collect()
 }
 
-/// A coefficient with four digits. What rounds to zero has no sign: r = −1e-17 of two series without correlation is no negative one.
+/// Formats a coefficient with four digits. Values that round to zero have no sign: r = −1e-17 of two series without correlation is no
+/// negative one.
 pub(super) fn coefficient(value: f64) -> String {
     let text = format!("{value:.4}");
     if text == "-0.0000" { "0.0000".to_owned() } else { text }

@@ -1,23 +1,23 @@
-//! Times on the command line.
+//! Parsing and formatting of times on the command line.
 
 use crate::domain::time::{Timestamp, parse_end, parse_moment};
 
-/// Text that is no time.
+/// Error of parsing a time.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("write 2026-11-21 or 2026-11-21T08:00:00Z")]
 pub(super) struct NoTime;
 
-/// Reads a date, which begins at midnight, or a time; in UTC where no zone is named.
+/// Parses a date, which means midnight, or a time; in UTC if no zone is given.
 pub(super) fn parse_time(text: &str) -> Result<Timestamp, NoTime> {
     parse_moment(text).map(|moment| Timestamp(moment.as_millisecond())).ok_or(NoTime)
 }
 
-/// Reads the first moment that is too late for what is "as of" a date or time: a date means all of its day.
+/// Parses the exclusive end of an "as of" date or time: a date includes its whole day.
 pub(super) fn parse_end_time(text: &str) -> Result<Timestamp, NoTime> {
     parse_end(text).map(|moment| Timestamp(moment.as_millisecond())).ok_or(NoTime)
 }
 
-/// A time in UTC as commands print it, such as `2026-11-21T08:00:00.5Z`.
+/// Formats a time in UTC, such as `2026-11-21T08:00:00.5Z`.
 pub(super) fn show_time(time: Timestamp) -> String {
     time.to_string()
 }

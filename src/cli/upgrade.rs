@@ -1,4 +1,4 @@
-//! `langya upgrade`: what this version would change in the database of an earlier one, and the change.
+//! `langya upgrade`: lists or applies this version's migrations of an earlier database.
 
 use std::process::ExitCode;
 
@@ -29,17 +29,16 @@ pub struct UpgradeOptions {
     format: OutputFormat,
 }
 
-/// Runs the subcommand: the changes on the standard output, what to do on the standard error.
+/// Runs the subcommand: prints the changes to stdout, and instructions to stderr.
 ///
 /// # Errors
-/// Settings that this version does not take (exit code 2); no arena, one of a later version, one that is served, or a change
-/// that fails (1).
+/// Settings invalid in this version (exit code 2); a missing, newer or serving arena, or a failed change (1).
 pub async fn run(options: UpgradeOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.location.settings(env)?;
     let changes = if options.check {
         Store::pending_migrations(&settings.storage).await?
     } else {
-        // Two versions never serve one embedded database; instances of PostgreSQL are restarted one after the other.
+        // Two versions must not serve one embedded database; instances of PostgreSQL are restarted one after another.
         let _lock = DataLock::take_existing(&settings.storage, "upgrade").await?;
         Store::migrate(&settings.storage).await?
     };
@@ -72,7 +71,7 @@ fn backup_advice(settings: &StorageSettings) -> String {
     )
 }
 
-/// A change, as it is printed.
+/// Output row of a change.
 #[derive(Debug, Serialize)]
 struct PrintedChange {
     version: i64,

@@ -68,14 +68,14 @@ enum VerifyFormat {
     Json,
 }
 
-/// What is kept of a log that was verified.
+/// Stored trust anchors of a verified log.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct KnownLog {
     key: String,
     checkpoint: String,
 }
 
-/// What an SQLite file begins with.
+/// Header of an SQLite file.
 const SQLITE: &[u8; 16] = b"SQLite format 3\0";
 
 type KnownLogs = BTreeMap<String, KnownLog>;
@@ -83,7 +83,7 @@ type KnownLogs = BTreeMap<String, KnownLog>;
 /// Verifies a log or a receipt.
 ///
 /// # Errors
-/// A log that does not hold, and whatever cannot be read.
+/// A failed verification, or an unreadable input.
 pub async fn run(options: VerifyOptions) -> CommandResult<ExitCode> {
     telemetry::start(LoggingFormat::Text);
     let path = Path::new(&options.source);
@@ -94,7 +94,7 @@ pub async fn run(options: VerifyOptions) -> CommandResult<ExitCode> {
     }
 }
 
-/// The settings of a database, where the source is one.
+/// Returns storage settings, if the source is a database.
 fn database(source: &str) -> Option<StorageSettings> {
     let is_url = ["postgres://", "postgresql://", "sqlite:"].iter().any(|scheme| source.starts_with(scheme));
     let url = if is_url { Some(source.to_owned()) } else { is_sqlite(source).then(|| format!("sqlite:{source}")) };
@@ -102,7 +102,7 @@ fn database(source: &str) -> Option<StorageSettings> {
 }
 
 fn is_sqlite(path: &str) -> bool {
-    // To open a pipe could wait for ever.
+    // Opening a pipe could block forever.
     if !Path::new(path).is_file() {
         return false;
     }
@@ -113,7 +113,7 @@ fn is_sqlite(path: &str) -> bool {
 
 async fn rows(options: &VerifyOptions, settings: &StorageSettings) -> CommandResult<ExitCode> {
     let store = databases::open(settings, IfMissing::Fail).await?;
-    // Where there is a log, its key is there already, and none is made.
+    // If there is a log, it has its key, and none is generated.
     if store.log_checkpoint().await?.is_none() {
         return Err(DatabaseCheckError::NoLog.into());
     }
@@ -197,7 +197,7 @@ fn receipt(path: &Path) -> CommandResult<LogReceipt> {
     Ok(LogReceipt::read(&path.display().to_string(), &text)?)
 }
 
-/// An explicit key wins over the known one; what was verified under another key is not compared.
+/// Selects the trust anchors. An explicit key overrides the stored one; checkpoints verified under another key are ignored.
 fn known_of(options: &VerifyOptions, last: Option<&KnownLog>) -> CommandResult<TrustAnchors> {
     let given = options.key.as_deref().map(VerifierKey::parse).transpose()?;
     let kept = last.map(|last| VerifierKey::parse(&last.key)).transpose()?;
@@ -244,7 +244,7 @@ fn sentences(verified: &Verified, is_first_key: bool) -> String {
     lines.join("\n")
 }
 
-/// A time in seconds since 1970, in UTC.
+/// Formats seconds since 1970 as a time in UTC.
 fn moment(seconds: u64) -> String {
     let at = i64::try_from(seconds).ok().and_then(|seconds| jiff::Timestamp::from_second(seconds).ok());
     at.map_or_else(|| format!("{seconds} seconds after 1970"), |at| at.to_string())

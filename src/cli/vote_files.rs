@@ -11,8 +11,7 @@ use crate::terminal_text::printable;
 /// Heading of these flags in help texts.
 const HEADING: &str = "Files of votes";
 
-/// Says, beside the output, which columns of the files would say how many votes a row stands for and are not read; nothing where they
-/// have none.
+/// Prints a note on stderr if the files have ignored columns that may hold vote counts.
 pub(crate) fn note_unread_columns(columns: &BTreeSet<String>) {
     if !columns.is_empty() {
         let note = RatingNote::UnreadColumns { columns: columns.iter().cloned().collect() };
@@ -67,7 +66,7 @@ pub struct ReadFlags {
 }
 
 impl ReadFlags {
-    /// The flags as the reader takes them.
+    /// Returns the options for the reader.
     #[must_use]
     pub fn options(&self) -> ReadOptions {
         let columns = ColumnNames {

@@ -1,4 +1,4 @@
-//! `langya webhooks list|retry`: messages to webhooks, with those that were given up.
+//! `langya webhooks list|retry`: webhook messages, including abandoned ones.
 
 use std::process::ExitCode;
 
@@ -77,7 +77,7 @@ struct MessageLine {
     failures: u32,
     error: String,
     created_at: String,
-    /// Of one that waits.
+    /// Time of the next attempt, if the message is waiting.
     next_at: Option<String>,
     body: String,
 }
@@ -120,7 +120,7 @@ impl MessageLine {
 /// Runs the subcommand.
 ///
 /// # Errors
-/// A database that is not there or fails, and an id that no message has that was given up.
+/// A missing or failing database, or an id of no abandoned message.
 pub async fn run(options: WebhookOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.location.settings(env)?;
     let store = databases::open(&settings.storage, IfMissing::Fail).await?;

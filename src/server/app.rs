@@ -69,7 +69,7 @@ use crate::watched_settings_file::WatchedSettingsFile;
 
 /// External dependencies of an arena; tests replace them.
 pub struct Dependencies {
-    /// The database.
+    /// Database of the arena.
     pub store: Store,
     /// Event bus between instances.
     pub events: Arc<dyn EventBus>,

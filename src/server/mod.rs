@@ -1,4 +1,4 @@
-//! The edges of a serving process: HTTP, websockets and background jobs.
+//! The network interface of a serving process: HTTP, websockets and background jobs.
 
 pub mod app;
 pub mod http;

@@ -1,4 +1,4 @@
-//! What HTTP handlers, websockets and jobs reach.
+//! Shared state of HTTP handlers, websockets and jobs.
 
 use crate::domain::integrity::exclusion_report::ExclusionReport;
 use crate::infra::clock_jumps::JumpDetectingClock;
@@ -44,88 +44,88 @@ use crate::services::public_log::PublicLog;
 use crate::watched_settings_file::WatchedSettingsFile;
 use std::sync::Arc;
 
-/// What the edges reach.
+/// Shared state of HTTP handlers, websockets and jobs.
 pub struct AppState {
-    /// The settings in force.
+    /// Settings in force.
     pub settings: CurrentSettings,
-    /// The file that they come from; an embedded arena may have none.
+    /// Watched settings file; embedded arenas may have none.
     pub settings_file: Option<Arc<WatchedSettingsFile>>,
-    /// The database.
+    /// Database of the arena.
     pub store: Store,
-    /// The models.
+    /// Current roster of models.
     pub models: Arc<Models>,
-    /// The latest leaderboard.
+    /// Latest leaderboard.
     pub leaderboard: Arc<LatestLeaderboard>,
-    /// What changed on it on each of the last days.
+    /// Leaderboard changes of each recent day.
     pub day_feed: Arc<DayFeed>,
-    /// Leaderboards of a part of the votes.
+    /// Filtered leaderboards, of a part of the votes.
     pub filtered: Arc<FilteredLeaderboards>,
-    /// How firm the latest leaderboard is.
+    /// Robustness report on the latest leaderboard.
     pub robustness: Arc<BackgroundReport<RobustnessReport>>,
-    /// What exclusions change on the published leaderboard.
+    /// Report on the effect of exclusions on the published leaderboard.
     pub exclusion_reports: Arc<BackgroundReport<ExclusionReport>>,
-    /// What models cost for what they are worth.
+    /// Value-for-money reports.
     pub value: Arc<ValueReports>,
-    /// Plans of benchmarks that the server runs.
+    /// Benchmark plans that the server runs.
     pub bench_plans: Arc<BenchPlans>,
-    /// The scores of benchmarks.
+    /// Benchmark scores.
     pub suite_results: Arc<SuiteResultsCache>,
-    /// What annotators of campaigns said.
+    /// Reports on campaigns.
     pub campaigns: Arc<CampaignReports>,
-    /// How series of the arena and of benchmarks go together.
+    /// Correlations between series of the arena and of benchmarks.
     pub correlation: Arc<CorrelationService>,
-    /// What judges made of the arena's own battles.
+    /// Reports on judges of the arena's battles.
     pub battle_judging: Arc<BattleJudgingReports>,
-    /// Every model that ever took part, with its history.
+    /// Register of all models, with their history.
     pub register: Arc<ModelRegister>,
-    /// The public log of votes.
+    /// Public log of votes.
     pub public_log: PublicLog,
     /// Chooses the pair of models.
     pub matchmaker: Arc<Matchmaker>,
-    /// Whether the data folder takes files.
+    /// Probe whether the data folder is writable.
     pub data_folder: DataFolderProbe,
-    /// Which instances serve the arena.
+    /// Registry of the arena's instances.
     pub instances: Arc<ArenaInstances>,
-    /// Battles.
+    /// Battles: starting, answering and watching them.
     pub battles: Arc<Battles>,
-    /// Votes.
+    /// Casting of votes.
     pub voting: Arc<Voting>,
-    /// Visitors and their sessions.
+    /// Issuing and verification of session tokens.
     pub sessions: Arc<Sessions>,
-    /// Who may take part.
+    /// Sign-in and admission of visitors.
     pub access: Arc<Access>,
-    /// Who agreed to what is stored.
+    /// Consents of visitors.
     pub consents: Arc<Consents>,
-    /// Accounts of people who run the arena.
+    /// Accounts of admin users.
     pub admin_users: Arc<AdminUsers>,
-    /// Keys with which programs use the API.
+    /// API keys of programs.
     pub api_keys: ApiKeys,
-    /// Sends messages to the webhooks of the settings.
+    /// Sender of webhook messages.
     pub webhooks: Arc<WebhookSender>,
-    /// The provider where people sign in.
+    /// Client of the identity provider.
     pub oidc: Arc<OidcClient>,
-    /// Their sessions.
+    /// Sessions of admin users.
     pub admin_sessions: Arc<AdminSessions>,
-    /// Voters who vote like nobody else.
+    /// Voters flagged by the tests.
     pub flagged_voters: Arc<FlaggedVotersCache>,
-    /// Excludes their votes, where the operator wants that.
+    /// Automatic exclusion of flagged voters' votes.
     pub voter_check: Arc<VoterCheck>,
-    /// What may be asked.
+    /// Validation and moderation of prompts.
     pub prompts: Arc<PromptRules>,
-    /// The images beside questions.
+    /// Images beside prompts.
     pub images: Arc<PromptImages>,
-    /// How much a visitor may do.
+    /// Rate limits.
     pub limits: Arc<RateLimits>,
-    /// What is to be computed before a battle, under pressure.
+    /// Proofs of work before a battle, under load.
     pub proofs: Arc<Proofs>,
-    /// What changed.
+    /// Event bus.
     pub events: Arc<dyn EventBus>,
-    /// The way to Redis, where several instances share one.
+    /// Redis handle, if several instances share a server.
     pub link: Option<RedisHandle>,
-    /// Randomness.
+    /// Random number generator.
     pub rng: Arc<SharedRng>,
     /// Clock of the arena.
     pub clock: Arc<JumpDetectingClock>,
-    /// Owner of all background tasks.
+    /// Supervisor of all background tasks.
     pub tasks: Tasks,
 }

@@ -1,4 +1,4 @@
-//! The settings file that a running arena follows: where it is, what came of its last reading, and a way to have it read now.
+//! The watched settings file: its path, the result of the last read, and requests to read it now.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,60 +9,60 @@ use tokio::sync::{mpsc, oneshot};
 use crate::infra::config::{ConfigError, Environment};
 use crate::infra::storage::StoreError;
 
-/// Requests to read the file that may wait; one more waits for room.
+/// Maximum number of queued read requests; further ones wait.
 const REQUESTS: usize = 16;
 
-/// Somebody who waits until the file was read.
+/// Requester that waits until the file was read.
 pub type Reader = oneshot::Sender<()>;
 
-/// Why the settings file as it stands is not in force.
+/// Reason why the current settings file is not in force.
 #[derive(Debug, thiserror::Error)]
 pub enum SettingsProblem {
-    /// There is no text in it.
+    /// The file is empty.
     #[error("the settings file is missing, unreadable or empty")]
     Blank,
-    /// No arena can run on its settings.
+    /// The settings are invalid.
     #[error("{0}")]
     Settings(#[from] ConfigError),
-    /// The database took no models.
+    /// The database could not store the models.
     #[error("the models could not be registered: {0}")]
     Store(#[from] StoreError),
 }
 
-/// A settings file that is followed.
+/// Watched settings file.
 pub struct WatchedSettingsFile {
-    /// Its path; it need not exist.
+    /// Path of the file, which need not exist.
     pub path: PathBuf,
-    /// The environment, for the models' keys.
+    /// Environment, for the API keys of models.
     pub env: Environment,
     problem: Mutex<Option<Arc<SettingsProblem>>>,
     requests: mpsc::Sender<Reader>,
 }
 
 impl WatchedSettingsFile {
-    /// The file, and the requests that its follower answers.
+    /// Creates the file handle, and the receiver of the read requests.
     #[must_use]
     pub fn new(path: PathBuf, env: Environment) -> (Self, mpsc::Receiver<Reader>) {
         let (requests, taken) = mpsc::channel(REQUESTS);
         (Self { path, env, problem: Mutex::new(None), requests }, taken)
     }
 
-    /// Has the file read at once, and returns when that is done. Where nobody follows it at the moment, it is read soon.
+    /// Requests a read and waits for it. If nothing watches the file at the moment, it is read soon.
     pub async fn read_now(&self) {
         let (done, read) = oneshot::channel();
         if self.requests.send(done).await.is_ok() {
-            // The follower of the file may end in the meantime, which the next reading makes good.
+            // The watcher may end in the meantime; its next read makes up for that.
             let _ = read.await;
         }
     }
 
-    /// Why the file as it stands is not in force; `None` where it is. No value that may be secret stands in it.
+    /// Returns why the current file is not in force; `None` if it is. Contains no value that may be secret.
     #[must_use]
     pub fn problem(&self) -> Option<Arc<SettingsProblem>> {
         self.problem.lock().clone()
     }
 
-    /// Says what came of a reading.
+    /// Sets the result of the last read.
     pub fn set_problem(&self, problem: Option<Arc<SettingsProblem>>) {
         *self.problem.lock() = problem;
     }

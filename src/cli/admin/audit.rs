@@ -82,7 +82,7 @@ impl TableRow for AuditLine {
     }
 }
 
-/// Prints the entries.
+/// Prints audit log entries.
 pub(super) async fn run(admin: &Admin, options: &AuditOptions) -> CommandResult<()> {
     let AuditOptions { actor, action, before, limit, format } = options;
     let filter = AuditFilter { actor: actor.clone(), action: action.clone(), before: before.clone() };

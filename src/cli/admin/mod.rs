@@ -1,4 +1,4 @@
-//! `langya admin`: who may run the arena, and what they did.
+//! `langya admin`: admin accounts and the audit log.
 
 mod audit;
 mod users;
@@ -39,7 +39,7 @@ enum AdminCommand {
     Audit(audit::AuditOptions),
 }
 
-/// What the subcommands use.
+/// Dependencies of the subcommands.
 struct Admin {
     store: Store,
     settings: Settings,

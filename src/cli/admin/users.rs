@@ -104,7 +104,7 @@ impl UserLine {
     fn new(user: AdminUserRow) -> Self {
         let state = match &user {
             user if user.disabled_at.is_some() => "locked out",
-            user if user.provider.is_some_and(|account| account.has_come) => "signs in at the provider",
+            user if user.provider.is_some_and(|account| account.has_signed_in) => "signs in at the provider",
             user if user.provider.is_some() => "has not signed in at the provider yet",
             user if user.passphrase_hash.is_empty() => "waits for a new passphrase",
             _ => "active",
@@ -122,8 +122,7 @@ impl UserLine {
 /// Prints a link for a new account.
 pub(super) async fn invite(admin: &Admin, options: &InviteUserOptions) -> CommandResult<()> {
     let token = admin.users.invite(options.role, admin.settings.admin.link_hours, &admin.actor).await?;
-    print(&(link_address(&arena_address(admin), &token) + "\n"))?;
-    Ok(())
+    print_link(admin, &link_address(&admin.settings.server.public_url, &token))
 }
 
 /// Lists or changes accounts.
@@ -144,14 +143,20 @@ pub(super) async fn run(admin: &Admin, command: UsersCommand) -> CommandResult<(
         UsersCommand::Enable { name } => users.change(&name, UserChange::Enable, actor).await?,
         UsersCommand::Reset { name } => {
             let token = users.reset(&name, settings.admin.link_hours, actor).await?;
-            print(&(passphrase_link_address(&arena_address(admin), &name, &token) + "\n"))?;
+            print_link(admin, &passphrase_link_address(&settings.server.public_url, &name, &token))?;
         }
     }
     Ok(())
 }
 
-/// The arena's public address, or the one that it listens on.
-fn arena_address(admin: &Admin) -> String {
-    let server = &admin.settings.server;
-    if server.public_url.is_empty() { format!("http://{}", server.listen) } else { server.public_url.clone() }
+/// Prints a link. Without `server.public_url` it is a path, since a flag of `serve` may have told the arena where to listen.
+fn print_link(admin: &Admin, link: &str) -> CommandResult<()> {
+    print(&format!("{link}\n"))?;
+    if admin.settings.server.public_url.is_empty() {
+        eprintln!(
+            "open this path at the address of the arena, such as http://127.0.0.1:8717/admin/welcome#…; with \
+             server.public_url set, the whole link is printed"
+        );
+    }
+    Ok(())
 }

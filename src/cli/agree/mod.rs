@@ -1,4 +1,4 @@
-//! `langya agree`: how far a judge agrees with people, and people with each other.
+//! `langya agree`: agreement of a judge with people, and of people with each other.
 
 mod print;
 
@@ -15,7 +15,7 @@ use crate::domain::correlation::report::FEW;
 use crate::domain::plural::counted;
 use crate::domain::stats::resample::BootstrapOptions;
 use crate::error::{BadInput, CommandResult};
-use crate::formats::agreement_files::{JudgeChoice, SheetFile, bias_of_file, compare_files};
+use crate::formats::agreement_files::{JudgeChoice, RatingFile, bias_of_file, compare_files};
 use crate::formats::check_given_once;
 use crate::output_format::OutputFormat;
 
@@ -71,7 +71,7 @@ enum BinsFlag {
     Exact,
 }
 
-/// All that was asked for.
+/// Requested statistics.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 struct AgreeOutput {
     #[serde(flatten)]
@@ -82,17 +82,17 @@ struct AgreeOutput {
     between: Between,
 }
 
-/// Who is compared.
+/// Parties of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Between {
     People,
     PeopleAndJudge,
 }
 
-/// Compares both files and prints how far they agree.
+/// Compares both files and prints their agreement.
 ///
 /// # Errors
-/// A file or an option that cannot be used.
+/// An invalid file or option.
 pub fn run(options: AgreeOptions) -> CommandResult<ExitCode> {
     let comparing = progress::waiting("comparing");
     let found = options.read()?;
@@ -128,8 +128,8 @@ impl AgreeOptions {
             None if self.pool_judges => JudgeChoice::Pooled,
             None => JudgeChoice::Only,
         };
-        let people = self.votes.as_deref().map(SheetFile::read).transpose()?;
-        let verdicts = self.verdicts.as_deref().map(SheetFile::read).transpose()?;
+        let people = self.votes.as_deref().map(RatingFile::read).transpose()?;
+        let verdicts = self.verdicts.as_deref().map(RatingFile::read).transpose()?;
         let between = if verdicts.is_some() { Between::PeopleAndJudge } else { Between::People };
         let rating_bias = anchor.zip(verdicts.as_ref()).map(|(anchor, verdicts)| bias_of_file(verdicts, anchor));
         let judge = verdicts.map(|verdicts| (verdicts, &choice));

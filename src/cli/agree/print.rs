@@ -12,41 +12,41 @@ use crate::domain::correlation::report::CoefficientReport;
 use crate::domain::csv_injection::defused;
 use crate::domain::plural::counted;
 use crate::domain::rating::verdict_worth_in_votes::WorthReport;
-use crate::domain::stats::resample::FEW_CLUSTERS;
+use crate::domain::stats::resample::MIN_CLUSTERS;
 use crate::error::CommandResult;
 use crate::terminal_text::{coefficient, printable, width};
 
-/// How to read the lines.
+/// Explanation of the lines.
 const LEGEND: &str = "agreement: share of the pairs of opinions that are equal; side A: share of the votes for A \
     among those for a side, with p of an exact test, which shows position bias only where sides were assigned at random or every pair was \
     shown in both orders, and takes all votes of a voter together where it says so; kappa and alpha: 1 is perfect agreement, 0 what \
     chance gives, below 0 less than that; in parentheses: what a line rests on; a line without an interval has none\n";
 
-/// More pairs of models than this are left to the other formats.
-const MOST_PAIRS: usize = 10;
+/// Maximum number of pairs of models in the table; more are only in the other formats.
+const MAX_PAIRS: usize = 10;
 
-/// A metric with the number of items behind it.
+/// Statistic with its number of items.
 #[derive(Debug, Default)]
 struct StatisticLine {
     name: String,
     share: Option<[u64; 2]>,
-    /// The share, or another number.
+    /// Share or other value.
     value: Option<f64>,
     mean: Option<f64>,
     questions: Option<usize>,
     undefined: Option<String>,
     uncertainty: IntervalReport,
     note: String,
-    /// Whether it says something of the judge.
+    /// Whether the statistic is about the judge.
     of_judge: bool,
 }
 
-/// Aligned lines under a headline.
+/// Formats aligned lines under a headline.
 pub(super) fn table(found: &AgreeOutput) -> String {
     let mut text = found.report.as_ref().map_or_else(String::new, |report| headline(report, found.between));
     let mut lines = lines(found);
     let pairs = pairs(found);
-    if pairs.len() <= MOST_PAIRS {
+    if pairs.len() <= MAX_PAIRS {
         lines.extend(pairs.iter().flat_map(wins));
     }
     let widest = lines.iter().map(|line| width(&printable(&line.name))).max().unwrap_or(0);
@@ -54,7 +54,7 @@ pub(super) fn table(found: &AgreeOutput) -> String {
         text.push_str(row(line, widest).trim_end());
         text.push('\n');
     }
-    if pairs.len() > MOST_PAIRS {
+    if pairs.len() > MAX_PAIRS {
         text.push_str(&format!("win rates of {} pairs of models: use --format csv or json to see them\n", pairs.len()));
     }
     let resampled = found.report.as_ref().and_then(bootstrap).map_or_else(String::new, resampling);
@@ -71,7 +71,7 @@ fn bootstrap(report: &AgreementReport) -> Option<&AgreementBootstrap> {
     }
 }
 
-/// How the intervals were found.
+/// Describes the bootstrap of the intervals.
 fn resampling(found: &AgreementBootstrap) -> String {
     let drawn = match found.unit {
         ResampledUnit::Question => {
@@ -81,9 +81,9 @@ fn resampling(found: &AgreementBootstrap) -> String {
             format!("{}, each with all of their questions", counted(found.units, "voter", "voters"))
         }
     };
-    let few = if found.units < FEW_CLUSTERS { "; of so few they are too narrow" } else { "" };
+    let few = if found.units < MIN_CLUSTERS { "; of so few they are too narrow" } else { "" };
     let same_people = match found.unit {
-        ResampledUnit::Question if found.people < FEW_CLUSTERS => {
+        ResampledUnit::Question if found.people < MIN_CLUSTERS => {
             format!("; they hold for {}, not for others", counted(found.people, "person", "people"))
         }
         _ => String::new(),
@@ -96,7 +96,7 @@ fn resampling(found: &AgreementBootstrap) -> String {
     )
 }
 
-/// The same lines with all digits. Names that a spreadsheet would work out are defused.
+/// Formats the same lines as CSV, with all digits. Names that a spreadsheet would evaluate are escaped.
 ///
 /// # Errors
 /// The CSV cannot be written.
@@ -167,7 +167,14 @@ fn headline(report: &AgreementReport, between: Between) -> String {
                 Between::PeopleAndJudge => format!(", {} of them judged", found.judged),
             };
             let questions = counted(found.voted, "question", "questions");
-            format!("{questions} with votes{judged}{}\n", replaced(found.replaced))
+            let merged = match found.merged_orders {
+                0 => String::new(),
+                merged => format!(
+                    ", {} in both orders merged to one, a tie unless both say the same",
+                    counted(merged, "pair of verdicts", "pairs of verdicts")
+                ),
+            };
+            format!("{questions} with votes{judged}{merged}{}\n", replaced(found.replaced))
         }
         AgreementReport::Scores(found) if between == Between::People => {
             let answers = counted(found.unmatched, "answer", "answers");
@@ -213,7 +220,7 @@ fn of_votes(report: &VotesReport) -> Vec<StatisticLine> {
     lines
 }
 
-/// Votes by the side of the screen: labels A, B and tie.
+/// Lines of vote shares by side of the screen: A, B and tie.
 fn of_sides(report: &SideSharesReport) -> Vec<StatisticLine> {
     let chance = &report.chance;
     let share = |name: &str, shares: &SideShares| StatisticLine {
@@ -244,7 +251,7 @@ fn of_sides(report: &SideSharesReport) -> Vec<StatisticLine> {
     ]
 }
 
-/// The p-values that the table has in parentheses, as lines of their own.
+/// Lines of the p-values that the table has in parentheses.
 fn p_of_sides(found: &AgreeOutput) -> Vec<StatisticLine> {
     let Some(AgreementReport::Votes(report)) = &found.report else { return Vec::new() };
     let SideSharesReport { people, judge, .. } = &report.sides;
@@ -256,7 +263,7 @@ fn p_of_sides(found: &AgreeOutput) -> Vec<StatisticLine> {
     lines
 }
 
-/// What a verdict is worth in votes.
+/// Lines of the worth of a verdict in votes.
 fn of_worth(worth: &WorthReport) -> [StatisticLine; 2] {
     let line = |name: &str, value: Option<f64>, note: String| {
         let undefined = worth.undefined.clone();
@@ -296,7 +303,7 @@ fn of_scores(report: &ScoresReport) -> Vec<StatisticLine> {
     lines
 }
 
-/// The judge's scores as they are, and calibrated by folds that do not have them.
+/// Lines of the judge's raw scores, and of cross-validated calibrated ones.
 fn of_calibration(report: &CalibrationReport) -> Vec<StatisticLine> {
     let (raw, calibrated) = (&report.raw, &report.calibrated);
     let folds = format!("(isotonic, out of fold: {} folds of {} questions)", report.folds, report.questions);
@@ -399,7 +406,7 @@ impl StatisticLine {
         }
     }
 
-    /// Marks what is left out where there is no judge.
+    /// Marks the line as omitted without a judge.
     fn judge(self) -> Self {
         Self { of_judge: true, ..self }
     }
@@ -417,7 +424,7 @@ impl StatisticLine {
 
     fn kappa(name: &str, found: &KappaReport) -> Self {
         let raters = found.raters.map_or_else(String::new, |raters| format!(" by {raters}"));
-        // Without a kappa, the items are those of the reason that stands in its place.
+        // Without a kappa, the reason replaces it and its items are counted.
         let items = || format!("({}{raters}, {} left out)", counted(found.items, "item", "items"), found.excluded);
         Self {
             name: name.to_owned(),

@@ -14,8 +14,8 @@ use crate::domain::benchmark::run_plan::PlannedRoles;
 use crate::domain::benchmark::run_report::RunOutcome;
 use crate::error::{BadInput, CommandResult};
 use crate::infra::config::Environment;
-use crate::model_run::clients::tell_given_up;
-use crate::model_run::rows::{outcome_rows, plan_rows};
+use crate::model_run::clients::print_given_up;
+use crate::model_run::rows::{failed_if_unreadable, outcome_rows, plan_rows};
 use crate::model_run::{LimitFlags, PhaseBar, end, print_plans};
 use crate::output_format::OutputFormat;
 use crate::services::benchmark::answering;
@@ -82,13 +82,13 @@ pub(super) async fn answer(options: AnswerOptions, env: &Environment) -> Command
         [] => session.clients.all(),
         named => named.iter().map(ModelId::new).collect(),
     };
-    let models = ready.asked(&ids, options.limits.budget.amounts())?;
+    let models = ready.asked(&ids, options.limits.kept(&options.limits.budget))?;
     let suite = ready.bench().suite.name();
     let names: Vec<String> = models.iter().map(|model| model.id.to_string()).collect();
     tell_changed(&ready.changed_settings(names.iter()).await?);
     if options.limits.dry_run {
         let plans = answering::plan(ready.bench(), &models, options.retry_failed).await?;
-        options.batch.tell_of_plan();
+        options.batch.print_plan_legend();
         tell_open(&session, [suite].into_iter()).await?;
         return print_plans(plan_rows("answer", &plans), options.limits.format);
     }
@@ -97,14 +97,14 @@ pub(super) async fn answer(options: AnswerOptions, env: &Environment) -> Command
     let show = |phase, progress, spent| bar.show(phase, progress, spent);
     let steps = ready.ask_models((&models, options.retry_failed), &run, &show).await;
     bar.clear();
-    tell_given_up(&session.clients, &models);
+    print_given_up(&session.clients, &models);
     tell_open(&session, [suite].into_iter()).await?;
     end_steps(run, steps?, options.limits.format).await
 }
 
 impl BenchJudgeOptions {
     /// # Errors
-    /// References for answers that are still to come.
+    /// Reference answers for a run that also answers.
     pub(super) fn check_references(&self, phases: Phases) -> Result<(), BadInput> {
         if phases == Phases::Both && self.references.is_some() {
             let said = "reference answers must exist before the run: collect them first, then pass --references to `langya bench judge`";
@@ -116,7 +116,7 @@ impl BenchJudgeOptions {
     fn participation(&self) -> Participation {
         let (models, judges, baseline) = (self.models.clone(), self.judge.clone(), self.baseline.clone());
         let roles = PlannedRoles { models, judges, baseline };
-        Participation { roles, budget: self.limits.budget.amounts(), retry_failed: self.retry_failed }
+        Participation { roles, budget: self.limits.kept(&self.limits.budget), retry_failed: self.retry_failed }
     }
 }
 
@@ -132,7 +132,7 @@ pub(super) async fn judge(options: BenchJudgeOptions, phases: Phases, env: &Envi
     if options.limits.dry_run {
         let (answers, judgements) = suite_run.plans().await?;
         let rows = [plan_rows("answer", &answers), plan_rows("judge", &judgements)].concat();
-        options.batch.tell_of_plan();
+        options.batch.print_plan_legend();
         tell_open(&session, [suite_run.suite()].into_iter()).await?;
         return print_plans(rows, options.limits.format);
     }
@@ -140,19 +140,19 @@ pub(super) async fn judge(options: BenchJudgeOptions, phases: Phases, env: &Envi
     let show = |phase, progress, spent| bar.show(phase, progress, spent);
     let asked = suite_run.ask(&run, &show).await;
     bar.clear();
-    tell_given_up(&session.clients, suite_run.clients());
+    print_given_up(&session.clients, suite_run.clients());
     tell_open(&session, [suite_run.suite()].into_iter()).await?;
     end_steps(run, asked?, options.limits.format).await
 }
 
-/// Names judges that judge themselves.
+/// Prints judges that judge themselves.
 pub(super) fn tell_partial(run: &SuiteRun<'_>) {
     for judge in run.partial_judges() {
         eprintln!("note: judge {judge} is evaluated too and may favour itself; the scores are flagged");
     }
 }
 
-/// Names models and judges that were asked with other settings before.
+/// Prints models and judges whose settings differ from earlier runs.
 pub(super) fn tell_changed(mixed: &[MixedSettings]) {
     for mixed in mixed {
         eprintln!(
@@ -162,9 +162,10 @@ pub(super) fn tell_changed(mixed: &[MixedSettings]) {
     }
 }
 
-/// Says how a run ended.
+/// Prints the outcome of a run.
 async fn end_steps(run: LockedRun, steps: Vec<StepOutcome>, format: OutputFormat) -> CommandResult<ExitCode> {
     let rows = steps.iter().flat_map(|(step, outcomes)| outcome_rows(step, outcomes)).collect();
     let outcomes: Vec<RunOutcome> = steps.into_iter().flat_map(|(_, outcomes)| outcomes).collect();
-    end(run, rows, &outcomes, format).await
+    let code = end(run, rows, &outcomes, format).await?;
+    Ok(failed_if_unreadable(&outcomes, code))
 }

@@ -1,4 +1,4 @@
-//! `--batch`, requests that are sent in batches and what is said of them; `langya bench batches`, those that are not taken yet.
+//! `--batch`: batch requests and their messages; `langya bench batches`: uncollected batches.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -36,19 +36,19 @@ pub(super) struct BatchFlag {
 }
 
 impl BatchFlag {
-    /// The flag, or what a plan says.
+    /// Combines the flag with the setting of a plan.
     pub(super) fn or_of(&self, plan: &RunPlan) -> Self {
         Self { batch: self.batch || plan.batch }
     }
 
-    /// A session whose runs send as the flag says, and speak above a bar.
+    /// Applies the flag to a session, with batch events printed above the bar.
     pub(super) fn session(&self, session: RunSession, bar: &Arc<PhaseBar>) -> RunSession {
         let bar = Arc::clone(bar);
         let batches = BatchOptions { sends: self.batch, on_batch: Arc::new(move |note| bar.say(&note.to_string())) };
         RunSession { batches, ..session }
     }
 
-    /// The limits of a run.
+    /// Returns the limits of a run.
     pub(super) fn limits(&self, budget: &BudgetFlags) -> CommandResult<RunLimits> {
         match self.batch {
             true => budget
@@ -57,15 +57,15 @@ impl BatchFlag {
         }
     }
 
-    /// Says what a plan means with it.
-    pub(super) fn tell_of_plan(&self) {
+    /// Prints an explanation of a plan's numbers with batches.
+    pub(super) fn print_plan_legend(&self) {
         if self.batch {
             eprintln!("costs are those of batches: each model's prices times its batch_price (0.5 if not set)");
         }
     }
 }
 
-/// Names the batches about these suites that are not taken yet, and how to go on.
+/// Prints uncollected batches of these suites, and how to continue.
 pub(super) async fn tell_open(session: &RunSession, suites: impl Iterator<Item = &str>) -> Result<(), StoreError> {
     let mut told: Vec<&str> = Vec::new();
     for suite in suites {
@@ -108,10 +108,10 @@ pub(super) struct BatchesOptions {
     format: OutputFormat,
 }
 
-/// Prints the batches that are not taken yet, or forgets one.
+/// Prints uncollected batches, or abandons one.
 ///
 /// # Errors
-/// A batch that is not open, or a database that fails.
+/// A batch that is not open, or a database failure.
 pub(super) async fn batches(options: &BatchesOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.location.settings(env)?;
     if let Some(id) = &options.forget {

@@ -18,7 +18,7 @@ use crate::output_format::OutputFormat;
 use crate::services::benchmark::run_comparison::compare;
 use crate::table::{TableRow, render, value_or_dash};
 
-/// Items that a table lists at most.
+/// Maximum number of items in a table.
 const LISTED: usize = 20;
 
 /// Flags of `langya bench compare`.
@@ -37,10 +37,10 @@ pub(super) struct CompareOptions {
     format: OutputFormat,
 }
 
-/// Prints what differs between two runs.
+/// Prints the differences between two runs.
 ///
 /// # Errors
-/// A run that is not there, or a database that fails.
+/// An unknown run, or a database failure.
 pub(super) async fn run(options: &CompareOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.location.settings(env)?;
     let store = databases::open(&settings.storage, IfMissing::Fail).await?;
@@ -53,7 +53,7 @@ pub(super) async fn run(options: &CompareOptions, env: &Environment) -> CommandR
     Ok(ExitCode::SUCCESS)
 }
 
-/// The comparison with the ids of its runs.
+/// Comparison with the ids of its runs.
 #[derive(Serialize)]
 struct ComparisonDocument<'c> {
     suite: &'c str,

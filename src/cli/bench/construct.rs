@@ -15,7 +15,7 @@ use crate::error::CommandResult;
 use crate::formats::draft_review::{DraftReviewStatus, Review, review};
 use crate::infra::config::Environment;
 use crate::infra::llm::model_discovery::{DiscoveryTargets, with_discovered};
-use crate::model_run::clients::{BudgetFlags, model_clients, tell_given_up};
+use crate::model_run::clients::{BudgetFlags, model_clients, print_given_up};
 use crate::model_run::rows::left_over;
 use crate::out_file::{OutFile, Overwrite};
 use crate::output::print;
@@ -91,7 +91,7 @@ pub(super) async fn draft(options: ConstructOptions, env: &Environment) -> Comma
     let constructed = construct(&work, &model, &limits, &show).await?;
     drop(bar);
     print(&render(&[ConstructedRow::new(&constructed)], options.format)?)?;
-    tell_given_up(&clients, [&model]);
+    print_given_up(&clients, [&model]);
     Ok(left_over(constructed.outcome.left(), 0, &limits))
 }
 
@@ -116,7 +116,7 @@ pub(super) fn check(options: &ReviewOptions) -> CommandResult<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Outcome of rewriting.
+/// Output row of a drafting run.
 #[derive(Debug, Clone, Serialize)]
 struct ConstructedRow {
     model: String,
@@ -152,7 +152,7 @@ impl TableRow for ConstructedRow {
     }
 }
 
-/// How far a draft has come.
+/// Output row with the review status of a draft.
 #[derive(Debug, Clone, Serialize)]
 struct ReviewStatusRow {
     id: String,

@@ -1,4 +1,4 @@
-//! `langya bench`: list suites and runs, ask models, ask judges, report scores, make items.
+//! `langya bench`: lists suites and runs, queries models and judges, reports scores, constructs items.
 
 mod answer_and_judge;
 mod batches;
@@ -116,7 +116,7 @@ pub(super) struct RunSelectorFlags {
 }
 
 impl SuiteFlags {
-    /// The suite, beside the references of a model where one is named.
+    /// Returns the selected suite, with a model's answers as references if one is given.
     pub(super) fn choice(&self, references: Option<String>) -> CommandResult<SuiteChoice> {
         Ok(SuiteChoice {
             name: self.name.clone(),
@@ -130,7 +130,7 @@ impl SuiteFlags {
 }
 
 impl RunSelectorFlags {
-    /// The options of the suite.
+    /// Returns the options of the suite.
     pub(super) fn options(&self) -> CommandResult<SuiteOptions> {
         Ok(SuiteOptions {
             ablation: self.ablation.clone(),
@@ -141,7 +141,7 @@ impl RunSelectorFlags {
     }
 }
 
-/// Reads a prompt or a declaration.
+/// Reads a prompt or declaration file.
 pub(super) fn read_text(path: &Path) -> Result<String, BadInput> {
     crate::formats::read_text(path).map_err(|error| BadInput(format!("cannot read {}: {error}", path.display())))
 }
@@ -149,7 +149,7 @@ pub(super) fn read_text(path: &Path) -> Result<String, BadInput> {
 /// Runs the subcommand.
 ///
 /// # Errors
-/// Input that cannot be used (exit code 2), or a run that failed (1).
+/// Invalid input (exit code 2), or a failed run (1).
 pub async fn run(options: BenchOptions, env: &Environment) -> CommandResult<ExitCode> {
     match options.what {
         BenchCommand::List(options) => list(&options, env).await,
@@ -168,11 +168,11 @@ pub async fn run(options: BenchOptions, env: &Environment) -> CommandResult<Exit
     }
 }
 
-/// The name of the lock's holder while one of several commands opens the database.
+/// Lock holder name while one of several commands opens the database.
 const OPENING: &str = "opening the database";
 
-/// Opens the database for writing, also beside an arena that serves from it: an embedded one lets processes write in turns.
-/// Tables are brought up to date only where nobody serves.
+/// Opens the database for writing, also beside a serving arena: an embedded one lets processes write in turns. Tables are migrated only if
+/// no arena is serving.
 pub(super) async fn open_beside(settings: &Settings, if_missing: IfMissing) -> Result<Store, StoreError> {
     let lock = match if_missing {
         IfMissing::Create => DataLock::take_usable(&settings.storage, OPENING).await,
@@ -185,12 +185,12 @@ pub(super) async fn open_beside(settings: &Settings, if_missing: IfMissing) -> R
     }
 }
 
-/// The same for what needs a suite's data, which only a database that is there has.
+/// Opens an existing database, as needed for suite data.
 pub(super) async fn open_with_suites(settings: &Settings) -> CommandResult<Store> {
     with_suites(open_beside(settings, IfMissing::Fail).await)
 }
 
-/// As [`open_with_suites`], for a dry run, which takes no lock and leaves the tables as they are.
+/// Opens the database for a dry run, without a lock or migration.
 async fn open_for_dry_run(settings: &Settings) -> CommandResult<Store> {
     with_suites(databases::open(&settings.storage, IfMissing::Fail).await)
 }
@@ -206,7 +206,7 @@ fn with_suites(opened: Result<Store, StoreError>) -> CommandResult<Store> {
     }
 }
 
-/// As [`open_beside`], of a database that is there; its tables are taken as they are.
+/// Opens an existing database as [`open_beside`] does, without migration.
 pub(super) async fn open_existing_beside(settings: &Settings) -> Result<Store, StoreError> {
     let _while_opening = match DataLock::take_existing(&settings.storage, OPENING).await {
         Err(StoreError::Locked { .. }) => None,
@@ -236,7 +236,7 @@ mod tests {
     use super::*;
     use crate::domain::benchmark::{SuiteError, suite};
 
-    /// What a suite says that it has.
+    /// Describes the options that a suite supports.
     fn known(name: &str, options: &SuiteOptions) -> Vec<String> {
         let known = match suite(name, options).map(|_| ()).unwrap_err() {
             SuiteError::UnknownAblation { known, .. } | SuiteError::UnknownCompat { known, .. } => known,

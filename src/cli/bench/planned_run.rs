@@ -1,4 +1,4 @@
-//! `langya bench run all` and `langya bench run PLAN.toml`: several suites and rounds as one run, which a later one goes on with.
+//! `langya bench run all` and `langya bench run PLAN.toml`: resumable run over several suites and rounds.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -18,24 +18,26 @@ use crate::error::{BadInput, CommandResult};
 use crate::infra::config::Environment;
 use crate::infra::llm::model_client::RunLimits;
 use crate::infra::storage::Store;
-use crate::model_run::clients::tell_given_up;
-use crate::model_run::rows::{OutcomeRow, left_over, outcome_rows};
-use crate::model_run::{PhaseBar, tell_of_plan, tell_unpriced};
+use crate::model_run::clients::print_given_up;
+use crate::model_run::rows::{OutcomeRow, failed_if_unreadable, left_over, outcome_rows};
+use crate::model_run::{PhaseBar, print_plan_legend, print_unpriced};
 use crate::output::print;
-use crate::services::benchmark::planned_run::{AskedPlan, OpenPlan, OpenRun, PlanOptions, PlanWatch, all_suites};
+use crate::services::benchmark::planned_run::{
+    CheckedPlan, CheckedRun, PlanOptions, PlanResult, PlanWatch, all_suites,
+};
 use crate::services::benchmark::run_roles::Phases;
 use crate::services::benchmark::suite_run::SuiteRun;
 use crate::table::{TableRow, cost_or_dash, or_dash, render, value_or_dash};
 
-/// Stands for every suite that has data.
+/// Name that selects every suite with data.
 const ALL: &str = "all";
 
-/// Whether a name is that of a plan, or of all suites.
+/// Whether a name selects a plan file, or all suites.
 pub(super) fn is_plan(name: &str) -> bool {
     name == ALL || Path::new(name).extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toml"))
 }
 
-/// Runs a plan, or says what it would ask.
+/// Runs a plan, or prints its planned requests.
 pub(super) async fn run(options: BenchJudgeOptions, env: &Environment) -> CommandResult<ExitCode> {
     options.check_references(Phases::Both)?;
     check_way(&options.suite.way)?;
@@ -46,8 +48,8 @@ pub(super) async fn run(options: BenchJudgeOptions, env: &Environment) -> Comman
     let session = batch.session(session, &bar);
     let budget = options.limits.budget.or(plan.budget, plan.max_calls);
     let (canaries, retry_failed) = (options.suite.canaries, options.retry_failed);
-    let plan_options = PlanOptions { canaries, retry_failed, budget: budget.amounts(), id: None };
-    let open = OpenPlan::open(&session, &plan, &plan_options).await?;
+    let plan_options = PlanOptions { canaries, retry_failed, budget: options.limits.kept(&budget), id: None };
+    let open = CheckedPlan::open(&session, &plan, &plan_options).await?;
     for run in open.runs() {
         tell_partial(&run.run);
         tell_changed(&run.run.changed_settings().await?);
@@ -60,23 +62,24 @@ pub(super) async fn run(options: BenchJudgeOptions, env: &Environment) -> Comman
         let mut rows: Vec<SuitePlanRow> = steps.into_iter().map(SuitePlanRow::new).collect();
         rows.push(SuitePlanRow { suite: "all".to_owned(), sample: None, total });
         print(&render(&rows, format)?)?;
-        let plans = open.runs().iter().flat_map(OpenRun::plans);
-        batch.tell_of_plan();
+        let plans = open.runs().iter().flat_map(CheckedRun::plans);
+        batch.print_plan_legend();
         tell_open(&session, suites()).await?;
-        tell_unpriced(plans.map(|plan| (plan.model.as_str(), plan.calls, plan.cost)));
-        return Ok(tell_of_plan());
+        print_unpriced(plans.map(|plan| (plan.model.as_str(), plan.calls, plan.cost)));
+        return Ok(print_plan_legend());
     }
     let limits = Arc::new(batch.limits(&budget)?);
     let asked = ask(&open, &limits, &bar).await;
-    tell_given_up(&session.clients, open.runs().iter().flat_map(|run| run.run.clients()));
+    print_given_up(&session.clients, open.runs().iter().flat_map(|run| run.run.clients()));
     tell_open(&session, suites()).await?;
     let asked = asked?;
     print(&render(&rows(&open, &asked), format)?)?;
-    Ok(left_over(asked.left, asked.sum(|outcome| outcome.refused), &limits))
+    let code = left_over(asked.left, asked.sum(|outcome| outcome.refused), &limits);
+    Ok(failed_if_unreadable(asked.runs.iter().flatten().flat_map(|(_, outcomes)| outcomes), code))
 }
 
-/// Asks suite after suite, and says how far it has come after each.
-async fn ask(open: &OpenPlan<'_>, limits: &Arc<RunLimits>, bar: &PhaseBar) -> CommandResult<AskedPlan> {
+/// Runs suite after suite, and prints the progress after each.
+async fn ask(open: &CheckedPlan<'_>, limits: &Arc<RunLimits>, bar: &PhaseBar) -> CommandResult<PlanResult> {
     let progress = WholeProgress::new(open.runs());
     let watch = PlanWatch {
         show: &|phase, done, spent| bar.show(phase, done, spent),
@@ -91,8 +94,8 @@ async fn ask(open: &OpenPlan<'_>, limits: &Arc<RunLimits>, bar: &PhaseBar) -> Co
     Ok(asked?)
 }
 
-/// The outcomes of the runs that began.
-fn rows(open: &OpenPlan<'_>, asked: &AskedPlan) -> Vec<SuiteOutcomeRow> {
+/// Returns the outcome rows of the runs that began.
+fn rows(open: &CheckedPlan<'_>, asked: &PlanResult) -> Vec<SuiteOutcomeRow> {
     let runs = open.runs().iter().zip(&asked.runs);
     let rows = runs.flat_map(|(run, steps)| {
         let outcomes = steps.iter().flat_map(|(step, outcomes)| outcome_rows(step, outcomes));
@@ -101,7 +104,7 @@ fn rows(open: &OpenPlan<'_>, asked: &AskedPlan) -> Vec<SuiteOutcomeRow> {
     rows.collect()
 }
 
-/// What belongs to one suite is said in a plan.
+/// Rejects flags that belong to a single suite, which a plan sets itself.
 fn check_way(way: &RunSelectorFlags) -> Result<(), BadInput> {
     let own = [
         ("--ablation", way.ablation.is_some()),
@@ -118,7 +121,7 @@ fn check_way(way: &RunSelectorFlags) -> Result<(), BadInput> {
     }
 }
 
-/// The plan of the file, or of every suite with data; flags go before what it says for all.
+/// Reads the plan from the file, or creates one of every suite with data; flags override its defaults.
 async fn plan_of(options: &BenchJudgeOptions, store: &Store) -> CommandResult<RunPlan> {
     let name = options.suite.name.as_str();
     let mut plan = if name == ALL {
@@ -138,41 +141,44 @@ async fn plan_of(options: &BenchJudgeOptions, store: &Store) -> CommandResult<Ru
     Ok(plan)
 }
 
-/// How far the whole is.
+/// Progress of the whole plan.
 struct WholeProgress {
     started: Instant,
     runs: usize,
     calls: u64,
-    /// What it is expected to cost; `None` where a model has no prices.
+    /// Expected cost; `None` if a model has no prices.
     cost: Option<f64>,
 }
 
 impl WholeProgress {
-    fn new(runs: &[OpenRun<'_>]) -> Self {
-        let plans = || runs.iter().flat_map(OpenRun::plans).filter(|plan| plan.open > 0);
+    fn new(runs: &[CheckedRun<'_>]) -> Self {
+        let plans = || runs.iter().flat_map(CheckedRun::plans).filter(|plan| plan.open > 0);
         let (calls, cost) = (plans().map(|plan| plan.calls).sum(), plans().map(|plan| plan.cost).sum());
         Self { started: Instant::now(), runs: runs.len(), calls, cost }
     }
 
-    /// One line after a run: what is spent of what was expected, and how long the rest takes at the speed so far.
+    /// Formats the line after a run: spending relative to the expected cost, and the estimated remaining time.
     fn after(&self, at: usize, run: &SuiteRun<'_>, spent: Spent) -> String {
-        let cost = self.cost.map_or_else(String::new, |expected| format!(" of {expected:.4} expected"));
+        let cost = match self.cost {
+            Some(expected) => format!("cost {:.4} of {expected:.4} expected", spent.cost),
+            None if spent.cost > 0.0 => format!("cost {:.4}, without models that have no prices", spent.cost),
+            None => "cost unknown (no prices)".to_owned(),
+        };
         let left = time_left(self.started.elapsed().as_secs(), spent.calls, self.calls);
         let left = left.map_or_else(String::new, |seconds| format!(", about {} min left", seconds.div_ceil(60)));
         format!(
-            "{}/{} {}, round {}: {} of {} requests, cost {:.4}{cost}{left}",
+            "{}/{} {}, round {}: {} of {} requests, {cost}{left}",
             at + 1,
             self.runs,
             run.suite(),
             run.sample(),
             spent.calls,
-            self.calls,
-            spent.cost
+            self.calls
         )
     }
 }
 
-/// What a suite would be asked.
+/// Output row of a suite's planned requests.
 #[derive(Debug, Clone, Serialize)]
 struct SuitePlanRow {
     suite: String,
@@ -201,7 +207,7 @@ impl TableRow for SuitePlanRow {
     }
 }
 
-/// Outcome of a step of a suite.
+/// Output row of a step's outcome.
 #[derive(Debug, Clone, Serialize)]
 struct SuiteOutcomeRow {
     suite: String,

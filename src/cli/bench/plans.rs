@@ -45,7 +45,7 @@ pub(super) struct StopOptions {
 /// Prints the latest plans with their progress and cost.
 ///
 /// # Errors
-/// A database that fails.
+/// A database failure.
 pub(super) async fn list(options: &PlansOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.location.settings(env)?;
     let lines = match databases::open(&settings.storage, IfMissing::Fail).await {
@@ -67,10 +67,10 @@ async fn lines(store: &Store, limit: u32) -> Result<Vec<PlanLine>, StoreError> {
     Ok(lines)
 }
 
-/// Asks the plan that runs to end.
+/// Requests that the running plan stop.
 ///
 /// # Errors
-/// No plan runs, or a database that fails.
+/// No running plan, or a database failure.
 pub(super) async fn stop(options: &StopOptions, env: &Environment) -> CommandResult<ExitCode> {
     let store = open_existing_beside(&options.location.settings(env)?).await?;
     let rng = SharedRng::from_system();

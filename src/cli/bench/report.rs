@@ -15,6 +15,7 @@ use crate::domain::benchmark::mixed_settings::MixedSettings;
 use crate::domain::benchmark::panel_scores::{JudgementFilter, ModelScores};
 use crate::domain::benchmark::run_selector::RunSelector;
 use crate::domain::benchmark::score::{PartKind, Score};
+use crate::domain::benchmark::suite_options::split_references;
 use crate::domain::benchmark::{Suite, SuiteOptions};
 use crate::domain::csv_injection::defused;
 use crate::domain::language::Language;
@@ -103,11 +104,11 @@ fn written(form: OutputLayout, report: &Report, language: Language) -> CommandRe
 pub(super) async fn run(options: BenchReportOptions, env: &Environment) -> CommandResult<ExitCode> {
     let writes = options.out.is_some();
     let report = print_or_write(options, env);
-    // Where no file is written, a signal ends it like any other command.
+    // Without an output file, a signal ends it like any other command.
     if writes { unless_interrupted(report).await } else { report.await }
 }
 
-/// Dropped before its end, it leaves no unfinished file behind.
+/// Prints the scores or writes the report files. Cancel-safe: unfinished files are removed on drop.
 async fn print_or_write(options: BenchReportOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.location.settings(env)?;
     let store = databases::open(&settings.storage, IfMissing::Fail).await?;
@@ -127,7 +128,7 @@ async fn print_or_write(options: BenchReportOptions, env: &Environment) -> Comma
     Ok(ExitCode::SUCCESS)
 }
 
-/// The report that the page shows: by the judge who was named, or by the panel of those who were.
+/// Creates the report of the page: by the given judge, or by the panel of the given judges.
 async fn report(options: &BenchReportOptions, store: &Store) -> CommandResult<Report> {
     let (name, flags) = (&options.name, &options.way);
     let loaded = load(store, name, flags.data.as_deref(), &options.suite_options()?).await?;
@@ -139,12 +140,12 @@ async fn report(options: &BenchReportOptions, store: &Store) -> CommandResult<Re
     let choice = ReportChoice { judge: None, compare_with: options.compare_with.clone() };
     let beside = report_sources(store, &measured.set(), &way.variant).await?;
     let language = options.language();
-    // Beside this thread, so that a signal is seen meanwhile.
+    // On a blocking thread, so that signals are handled meanwhile.
     let made = tokio::task::spawn_blocking(move || measured.report(&choice, &beside, language)).await?;
     Ok(made.map_err(BenchError::from)?)
 }
 
-/// Where replies are to be read in another way, what can be read so without asking anybody, and a word about it.
+/// Reparses stored replies if the parsing options differ, and prints a note about it.
 async fn reparsed_or_none(
     options: &BenchReportOptions,
     bench: RunContext<'_>,
@@ -174,11 +175,14 @@ async fn reparsed_or_none(
 async fn print_scores(options: BenchReportOptions, store: &Store, form: OutputLayout) -> CommandResult<()> {
     let (way, language) = (&options.way, options.language());
     let loaded = load(store, &options.name, way.data.as_deref(), &options.suite_options()?).await?;
-    // Nothing is written, so the ids that chance makes are nobody's.
+    // Nothing is written, so random ids are unused.
     let rng = SharedRng::seeded(0);
     let bench = loaded.bench(store, &rng, way.sample);
     let filter = options.filter();
     let scores = scores(bench, &filter, reparsed_or_none(&options, bench).await?).await?;
+    if scores.is_empty() {
+        tell_other_ways(bench).await?;
+    }
     let missing = without_scores(&filter, &scores);
     if !missing.is_empty() {
         let missing = missing.join(", ");
@@ -197,13 +201,38 @@ async fn print_scores(options: BenchReportOptions, store: &Store, form: OutputLa
     })
 }
 
-/// The models that were asked for and have no scores; one to which others were compared has none of its own.
+/// Names the variants and rounds with judgements, with the flags that show them.
+async fn tell_other_ways(bench: RunContext<'_>) -> CommandResult<()> {
+    let BenchSet { suite, version, sample } = bench.set();
+    let groups = bench.store.judged(&suite, &version).await?;
+    let ways: BTreeSet<(&str, u32)> = groups.iter().map(|group| (group.variant.as_str(), group.sample)).collect();
+    for (variant, round) in ways.into_iter().filter(|way| *way != (bench.suite.variant(), sample)) {
+        let flags = printable(&way_flags(variant, round));
+        eprintln!("note: there are judgements of another variant: `langya bench report {suite}{flags}` shows them");
+    }
+    Ok(())
+}
+
+/// Returns the flags that select a variant and a round, each with a space before it. A prompt file is known by its hash only.
+fn way_flags(variant: &str, round: u32) -> String {
+    let selector = RunSelector { variant: variant.to_owned(), ..RunSelector::default() };
+    let SuiteOptions { ablation, compat, references, .. } = selector.options();
+    let prompt = split_references(variant).0.split(", ").find_map(|part| part.strip_prefix("prompt "));
+    let mut flags: Vec<String> = ablation.iter().map(|name| format!(" --ablation {name}")).collect();
+    flags.extend(prompt.map(|sha256| format!(" --prompt FILE_WITH_SHA256_{sha256}")));
+    flags.extend(compat.iter().map(|switch| format!(" --compat {switch}")));
+    flags.extend(references.iter().map(|model| format!(" --references {model}")));
+    flags.extend((round != 1).then(|| format!(" --round {round}")));
+    flags.concat()
+}
+
+/// Returns requested models without scores; a baseline of comparisons has none of its own.
 fn without_scores<'f>(filter: &'f JudgementFilter, scores: &[ModelScores]) -> Vec<&'f str> {
     let is_shown = |model: &str| scores.iter().any(|scores| scores.model == model || scores.baseline == model);
     filter.models.iter().map(String::as_str).filter(|model| !is_shown(model)).collect()
 }
 
-/// Names the judges that the table leaves out.
+/// Describes the judges omitted from the table.
 async fn silent(bench: RunContext<'_>, filter: &JudgementFilter) -> CommandResult<String> {
     let BenchSet { suite, version, sample } = bench.set();
     let groups = bench.store.judged(&suite, &version).await?;
@@ -225,7 +254,7 @@ async fn silent(bench: RunContext<'_>, filter: &JudgementFilter) -> CommandResul
     })
 }
 
-/// Names the models and judges of the table that were asked with several settings.
+/// Describes models and judges of the table that were queried with several settings.
 async fn mixed(bench: RunContext<'_>, filter: &JudgementFilter) -> CommandResult<String> {
     let is_shown = |id: &String| match (filter.models.as_slice(), filter.judges.as_slice()) {
         ([], _) | (_, []) => true,
@@ -240,7 +269,7 @@ async fn mixed(bench: RunContext<'_>, filter: &JudgementFilter) -> CommandResult
     Ok(shown.map(line).collect())
 }
 
-/// One line a model and judge: the whole, the groups and the categories; all parts are in the other formats.
+/// Formats one line per model and judge: total, groups and categories; all parts are in the other formats.
 fn text(suite: &dyn Suite, scores: &[ModelScores], language: Language) -> String {
     let Some(first) = scores.first() else { return "no judgements yet\n".to_owned() };
     let parts: Vec<&Score> = first.scores.0.iter().filter(|score| is_shown(score)).collect();
@@ -277,7 +306,7 @@ fn is_shown(score: &Score) -> bool {
     matches!(score.part.kind, PartKind::Overall | PartKind::Group | PartKind::Category) && score.part.within.is_none()
 }
 
-/// Whether a score has a star: it is of less than was to be judged.
+/// Whether a score is starred as incomplete: some judgements are missing.
 fn is_starred(score: &Score) -> bool {
     score.value.is_some() && score.coverage.is_low()
 }
@@ -320,6 +349,14 @@ mod tests {
         let scores = [ModelScores { baseline: "base".to_owned(), ..scores(90, 100) }];
         assert_eq!(without_scores(&filter(&["m", "mistral", "base"]), &scores), ["mistral"]);
         assert!(without_scores(&filter(&[]), &scores).is_empty());
+    }
+
+    #[test]
+    fn a_variant_is_shown_by_its_flags() {
+        assert_eq!(way_flags("", 2), " --round 2");
+        let compared = way_flags("rules, prompt 0123456789ab, urs.chinese_prompt, references=a, b", 1);
+        let prompt = " --ablation rules --prompt FILE_WITH_SHA256_0123456789ab";
+        assert_eq!(compared, format!("{prompt} --compat urs.chinese_prompt --references a, b"));
     }
 
     #[test]

@@ -33,7 +33,7 @@ pub(super) struct RunsOptions {
 /// Prints the latest runs with their progress and cost.
 ///
 /// # Errors
-/// A database that fails.
+/// A database failure.
 pub(super) async fn run(options: &RunsOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.location.settings(env)?;
     let runs = match databases::open(&settings.storage, IfMissing::Fail).await {
@@ -117,7 +117,7 @@ impl TableRow for PrintedRun {
     ];
 
     fn cells(&self) -> Vec<String> {
-        // Without prices there is no expected cost, and none that was counted.
+        // Without prices neither expected nor actual cost is known.
         vec![
             self.run.clone(),
             self.started_at.clone(),

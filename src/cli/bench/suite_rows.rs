@@ -1,11 +1,11 @@
-//! The rows of `langya bench list`.
+//! Rows of `langya bench list`.
 
 use serde::Serialize;
 
 use crate::domain::benchmark::suite_summary::SuiteSummary;
 use crate::table::{TableRow, or_dash, value_or_dash};
 
-/// A suite with its data.
+/// Output row of a suite with its data.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct SuiteRow {
     suite: String,
@@ -37,7 +37,7 @@ impl SuiteRow {
         }
     }
 
-    /// A suite that is known and has no data yet.
+    /// Creates the row of a known suite without data.
     pub(super) fn without_data(name: &str) -> Self {
         Self {
             suite: name.to_owned(),

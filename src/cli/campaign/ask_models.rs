@@ -1,4 +1,4 @@
-//! The step of `langya campaign create` that asks models the prompts of a campaign.
+//! Step of `langya campaign create` that queries models with the prompts of a campaign.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -15,31 +15,31 @@ use crate::infra::config::{Environment, Settings};
 use crate::infra::llm::model_client::ModelClient;
 use crate::infra::llm::model_discovery::{DiscoveryTargets, with_discovered};
 use crate::infra::storage::Store;
-use crate::model_run::clients::{model_clients, tell_given_up};
+use crate::model_run::clients::{model_clients, print_given_up};
 use crate::model_run::rows::{OutcomeRow, PlanRow, left_over};
 use crate::model_run::{LimitFlags, PhaseBar};
 use crate::output_format::OutputFormat;
 use crate::services::benchmark::answering;
 use crate::services::benchmark::batches::BatchOptions;
-use crate::services::benchmark::loading::Loaded;
+use crate::services::benchmark::loading::LoadedSuite;
 use crate::services::benchmark::run_error::RunRole;
 use crate::services::benchmark::run_roles::named_once;
 use crate::services::benchmark::suite_run::{ReadySuite, RunSession};
 use crate::services::campaign::asked_answers::{asked_answers, asked_suite, keep_items};
 use crate::table::render;
 
-/// How models are asked.
+/// Flags for querying models.
 pub(super) struct AskingFlags<'a> {
-    /// The campaign's file.
+    /// Campaign file.
     pub(super) path: &'a Path,
-    /// What it may cost.
+    /// Limits of the run.
     pub(super) limits: LimitFlags,
-    /// Whether to ask again what their providers refused.
+    /// Whether to repeat requests that providers refused.
     pub(super) retry_failed: bool,
 }
 
-/// The prompts of a campaign, and the models that are asked them.
-pub(super) struct Asking<'a> {
+/// Prompts of a campaign, with the models to query.
+pub(super) struct AnswerCollection<'a> {
     flags: AskingFlags<'a>,
     plan: CampaignPlan,
     prompts: Vec<CampaignPrompt>,
@@ -47,19 +47,19 @@ pub(super) struct Asking<'a> {
     models: Vec<ModelClient>,
 }
 
-/// What came of asking.
+/// Outcome of querying the models.
 pub(super) enum AskingOutcome {
-    /// Every model answered, or never will: the campaign of the prompts that all of them answered.
+    /// All requests are completed or refused: the campaign with the prompts that all models answered.
     All(Box<CampaignFiles>),
-    /// Something is left, so there is no campaign yet.
+    /// Answers are missing, so the campaign is not created yet.
     Left,
 }
 
-impl<'a> Asking<'a> {
-    /// Reads the prompts, and checks all that can be checked before anything is paid for.
+impl<'a> AnswerCollection<'a> {
+    /// Reads the prompts, and validates everything before any request is paid for.
     ///
     /// # Errors
-    /// Files that cannot be used, or models that cannot be asked.
+    /// Invalid files, or models that cannot be queried.
     pub(super) async fn new(
         store: &Store,
         plan: CampaignPlan,
@@ -82,24 +82,24 @@ impl<'a> Asking<'a> {
         Ok(asking)
     }
 
-    /// The campaign as if every model had answered.
+    /// Returns the campaign with placeholder answers of every model.
     ///
     /// # Errors
-    /// Prompts that make no campaign.
+    /// Prompts that are invalid for a campaign.
     pub(super) fn as_if_answered(&self) -> CommandResult<CampaignFiles> {
         let models = &self.plan.models;
         let rows = self.prompts.iter().flat_map(|prompt| models.iter().map(|model| prompt.answered(model, "…")));
         Ok(with_answers(self.flags.path, self.plan.clone(), rows.collect())?)
     }
 
-    fn suite(&self) -> Loaded {
+    fn suite(&self) -> LoadedSuite {
         asked_suite(&self.plan, &self.prompts, &SystemClock)
     }
 
-    /// What would be asked, and what it would cost.
+    /// Returns the planned requests with their expected cost.
     ///
     /// # Errors
-    /// A database that cannot be read.
+    /// A database failure.
     pub(super) async fn plans(&self) -> CommandResult<Vec<PlanRow>> {
         let loaded = self.suite();
         let bench = loaded.bench(&self.session.store, &self.session.clients.rng, 1);
@@ -109,10 +109,10 @@ impl<'a> Asking<'a> {
         Ok(rows)
     }
 
-    /// Asks what is not answered yet. Every answer is kept as it comes, so the same command goes on after any stop.
+    /// Requests missing answers. Every answer is stored at once, so the same command continues after an interruption.
     ///
     /// # Errors
-    /// A database that takes nothing, or the lock that another process has.
+    /// A database failure, or a lock that another process holds.
     pub(super) async fn ask(self) -> CommandResult<AskingOutcome> {
         keep_items(&self.session.store, &self.suite()).await?;
         let ready = ReadySuite::over(&self.session, self.suite());
@@ -121,13 +121,13 @@ impl<'a> Asking<'a> {
         let show = |phase, progress, spent| bar.show(phase, progress, spent);
         let steps = ready.ask_models((&self.models, self.flags.retry_failed), &run, &show).await;
         bar.clear();
-        tell_given_up(&self.session.clients, &self.models);
+        print_given_up(&self.session.clients, &self.models);
         let outcomes: Vec<RunOutcome> = steps?.into_iter().flat_map(|(_, outcomes)| outcomes).collect();
         let rows: Vec<OutcomeRow> = outcomes.iter().map(|outcome| OutcomeRow::new("answer", outcome)).collect();
         eprint!("{}", render(&rows, OutputFormat::Table)?);
         let sum = |number: fn(&RunOutcome) -> u64| outcomes.iter().map(number).sum();
         let left: u64 = sum(RunOutcome::left);
-        // Unlike answers to a suite, answers that are left keep the campaign from being made.
+        // Unlike for a suite, missing answers prevent creating the campaign.
         let limits = run.release().await;
         let _: ExitCode = left_over(left, sum(|outcome| outcome.refused), &limits);
         if left > 0 {

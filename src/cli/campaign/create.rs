@@ -7,7 +7,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::IfNoDatabase;
-use super::ask_models::{Asking, AskingFlags, AskingOutcome};
+use super::ask_models::{AnswerCollection, AskingFlags, AskingOutcome};
 use crate::domain::campaign::forecast::Forecast;
 use crate::domain::campaign::plan::CampaignPlan;
 use crate::error::CommandResult;
@@ -15,7 +15,7 @@ use crate::formats::campaign_files::{CampaignFiles, read_campaign, read_plan, wi
 use crate::infra::config::{Environment, Settings, VoteAccess};
 use crate::model_run::clients::BudgetFlags;
 use crate::model_run::rows::PlanRow;
-use crate::model_run::{LimitFlags, tell_of_plan};
+use crate::model_run::{LimitFlags, print_plan_legend};
 use crate::output::{lines_of_csv, print};
 use crate::output_format::OutputFormat;
 use crate::progress;
@@ -48,24 +48,24 @@ struct Created<'c> {
     state: &'static str,
     #[serde(flatten)]
     forecast: &'c Forecast,
-    /// Of a campaign that is not made: what models would be asked, and all of them together.
+    /// Planned requests to models, and their total, if the campaign is not created.
     #[serde(skip_serializing_if = "Option::is_none")]
     asking: Option<&'c [PlanRow]>,
 }
 
-/// Whether only files are needed to say what the campaign would take.
+/// Whether the forecast needs only files.
 ///
 /// # Errors
-/// A file that cannot be used.
+/// An invalid file.
 pub(super) fn needs_only_files(options: &CreateCampaignOptions) -> CommandResult<bool> {
     let plan = read_plan(&options.file)?;
     Ok(options.dry_run && plan.suite().is_none() && plan.prompts().is_none())
 }
 
-/// What a campaign needs where there is no database yet. A dry run makes none: what models would be asked is known with an empty one, too.
+/// Returns the behaviour without an existing database. A dry run creates none: the planned requests are the same with an empty one.
 ///
 /// # Errors
-/// A file that cannot be used.
+/// An invalid file.
 pub(super) fn if_no_database(options: &CreateCampaignOptions) -> CommandResult<IfNoDatabase> {
     let asks = read_plan(&options.file)?.prompts().is_some();
     Ok(match (options.dry_run, asks) {
@@ -75,21 +75,21 @@ pub(super) fn if_no_database(options: &CreateCampaignOptions) -> CommandResult<I
     })
 }
 
-/// Checks the files and prints what the campaign would take.
+/// Validates the files and prints the forecast of the campaign.
 ///
 /// # Errors
-/// Files that cannot be used.
+/// Invalid files.
 pub(super) fn forecast(options: &CreateCampaignOptions) -> CommandResult<ExitCode> {
     let prepared = PreparedCampaign::new(read_campaign(&options.file)?)?;
     show(&prepared, None, options.format)?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Makes the campaign, or with `--dry-run` only says what it would take. Without answers to all that models are asked there is none, and
-/// the exit code is 1.
+/// Creates the campaign, or with `--dry-run` only prints its forecast. If answers of models are missing it is not created, and the exit
+/// code is 1.
 ///
 /// # Errors
-/// Files that cannot be used, or an id that is taken.
+/// Invalid files, or an id that is taken.
 pub(super) async fn create(
     admin: &CampaignAdmin<'_>,
     options: &CreateCampaignOptions,
@@ -119,7 +119,7 @@ pub(super) async fn create(
     make(admin, files, options).await
 }
 
-/// Asks models the prompts first, or says what that would cost.
+/// Queries models first, or prints the expected cost, and then creates the campaign.
 async fn ask_and_make(
     admin: &CampaignAdmin<'_>,
     plan: CampaignPlan,
@@ -132,11 +132,11 @@ async fn ask_and_make(
     let budget = options.budget.or(plan.budget, plan.max_calls);
     let limits = LimitFlags { dry_run: options.dry_run, budget, format: options.format };
     let flags = AskingFlags { path: &options.file, limits, retry_failed: options.retry_failed };
-    let asking = Asking::new(admin.store, plan, flags, environment).await?;
+    let asking = AnswerCollection::new(admin.store, plan, flags, environment).await?;
     if options.dry_run {
         let plans = asking.plans().await?;
         show(&PreparedCampaign::new(asking.as_if_answered()?)?, Some(&plans), options.format)?;
-        return Ok(tell_of_plan());
+        return Ok(print_plan_legend());
     }
     match asking.ask().await? {
         AskingOutcome::All(files) => make(admin, *files, options).await,
@@ -166,7 +166,7 @@ async fn make(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Prints what a campaign would take that is not made.
+/// Prints the forecast of a campaign that is not created.
 fn show(prepared: &PreparedCampaign, asking: Option<&[PlanRow]>, format: OutputFormat) -> CommandResult<()> {
     if let (Some(plans), OutputFormat::Table) = (asking, format) {
         print(&(render(plans, format)? + "\n"))?;
@@ -202,7 +202,7 @@ fn text(created: &Created) -> String {
     )
 }
 
-/// The same as one row: CSV has no nesting.
+/// Forecast as one flat row for CSV.
 #[derive(Serialize)]
 struct Flat<'c> {
     campaign: &'c str,
@@ -215,7 +215,7 @@ struct Flat<'c> {
     annotators_at_least: u64,
     half_width: Option<f64>,
     hours: f64,
-    /// Requests to models, and what they are expected to cost.
+    /// Number of requests to models, with their expected cost.
     calls: Option<u64>,
     cost: Option<f64>,
 }

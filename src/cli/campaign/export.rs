@@ -40,16 +40,16 @@ enum ExportFormat {
     Csv,
 }
 
-/// A judgement as `langya fit` and `langya agree` read it.
+/// Row of a judgement, in the input format of `langya fit` and `langya agree`.
 #[derive(Serialize)]
 struct JudgementLine {
     judgement: String,
     item: String,
     annotator: String,
-    /// The annotator again, under the name by which logs of votes have the voter.
+    /// Annotator, under the column name of the voter in vote logs.
     judge: String,
     kind: String,
-    /// Models in the order in which they were shown.
+    /// First model, in the order shown.
     model_a: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     model_b: Option<String>,
@@ -57,18 +57,18 @@ struct JudgementLine {
     winner: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     score: Option<i64>,
-    /// Negative where the model shown first is better.
+    /// Preference, negative if the first model is better.
     #[serde(skip_serializing_if = "Option::is_none")]
     preference: Option<i64>,
     /// Models, the best first.
     #[serde(skip_serializing_if = "Option::is_none")]
     ranking: Option<String>,
-    /// Answers to the questions, as JSON; those about each answer by its letter in the order in which they were shown.
+    /// Answers to the questions as JSON; per-answer questions are keyed by the letter of the answer, in the order shown.
     #[serde(skip_serializing_if = "String::is_empty")]
     answers: String,
-    /// `left_out` where the annotator is left out: such a vote is not rated.
+    /// `left_out` if the annotator is excluded: such a vote is not rated.
     exclusion: Option<&'static str>,
-    /// Whether it counts for ratings: not where the annotator is left out, and not a second time.
+    /// Whether it counts for ratings: not if the annotator is excluded, and not a second time.
     rated: bool,
     /// Milliseconds since 1970.
     shown_at: i64,
@@ -116,7 +116,7 @@ impl JudgementLine {
     }
 }
 
-/// Writes all judgements that stand.
+/// Writes all judgements that were not undone.
 ///
 /// # Errors
 /// An unknown campaign, a file that cannot be written, or a signal.
@@ -124,7 +124,7 @@ pub(super) async fn run(store: &Store, options: ExportCampaignOptions) -> Comman
     unless_interrupted(write(store, options)).await
 }
 
-/// Dropped before its end, it leaves no file behind.
+/// Writes the file. Cancel-safe: it is removed on drop unless complete.
 async fn write(store: &Store, options: ExportCampaignOptions) -> CommandResult<()> {
     let campaign = find(store, &options.id).await?;
     let file = OutFile::create(&options.out, options.overwrite)?;

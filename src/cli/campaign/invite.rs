@@ -3,7 +3,7 @@
 use clap::Args;
 use serde_json::json;
 
-use crate::domain::campaign::MOST_LINK_DAYS;
+use crate::domain::campaign::MAX_LINK_DAYS;
 use crate::domain::plural::counted;
 use crate::error::CommandResult;
 use crate::output::print;
@@ -24,7 +24,7 @@ pub(super) struct InviteAnnotatorOptions {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     quota: Option<u32>,
     /// Days until the links expire; 0 means never
-    #[arg(long, value_name = "DAYS", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=i64::from(MOST_LINK_DAYS)))]
+    #[arg(long, value_name = "DAYS", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=i64::from(MAX_LINK_DAYS)))]
     days: u32,
     /// One token per line, or JSON
     #[arg(long, value_enum, default_value_t)]
@@ -52,7 +52,7 @@ pub(super) struct RevokeOptions {
     annotator: String,
 }
 
-/// Makes links and prints their tokens.
+/// Creates links and prints their tokens.
 ///
 /// # Errors
 /// An unknown campaign.
@@ -75,7 +75,7 @@ pub(super) async fn invite(admin: &CampaignAdmin<'_>, options: &InviteAnnotatorO
     Ok(())
 }
 
-/// Makes one link for many and prints its token.
+/// Creates a shared link and prints its token.
 async fn share(
     admin: &CampaignAdmin<'_>,
     options: &InviteAnnotatorOptions,
@@ -94,7 +94,7 @@ async fn share(
     Ok(())
 }
 
-/// Makes an annotator's link, or a shared one, unusable.
+/// Revokes an annotator's link or a shared one.
 ///
 /// # Errors
 /// An unknown campaign or annotator.

@@ -77,7 +77,7 @@ impl ListedCampaign {
 /// Prints all campaigns.
 ///
 /// # Errors
-/// A database that fails.
+/// A database failure.
 pub(super) async fn run(store: &Store, options: &ListCampaignsOptions) -> CommandResult<()> {
     let lines = store.campaigns().await?.into_iter().map(ListedCampaign::new).collect::<CommandResult<Vec<_>>>()?;
     print(&render(&lines, options.format)?)

@@ -1,4 +1,4 @@
-//! `langya campaign`: makes a campaign from a file, invites annotators, and reports what they said.
+//! `langya campaign`: creates a campaign from a file, invites annotators, and reports their judgements.
 
 mod ask_models;
 mod create;
@@ -60,7 +60,7 @@ enum CampaignCommand {
 /// Runs the subcommand.
 ///
 /// # Errors
-/// Input that cannot be used (exit code 2), or a run that failed (1).
+/// Invalid input (exit code 2), or a failed run (1).
 pub async fn run(options: CampaignOptions, env: &Environment) -> CommandResult<ExitCode> {
     let location = &options.location;
     if let CampaignCommand::Create(create) = &options.what
@@ -92,18 +92,18 @@ pub async fn run(options: CampaignOptions, env: &Environment) -> CommandResult<E
     Ok(code)
 }
 
-/// What a command does where there is no database yet.
+/// Behaviour of a command without an existing database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum IfNoDatabase {
-    /// It fails.
+    /// Fail.
     Refuse,
-    /// It makes one: a first campaign may come before the first start of the server.
+    /// Create it: a first campaign may come before the first start of the server.
     Make,
-    /// It works with an empty one that is removed again.
+    /// Use an empty temporary one.
     MakeTemporary,
 }
 
-/// Opens the arena's database, which may be serving; a temporary one comes with its folder.
+/// Opens the database, also beside a serving arena; a temporary one is returned with its folder.
 async fn open(settings: &StorageSettings, if_none: IfNoDatabase) -> CommandResult<(Store, Option<TempDir>)> {
     match (databases::open(settings, IfMissing::Fail).await, if_none) {
         (Err(StoreError::Missing(_)), IfNoDatabase::Make) => {
@@ -120,7 +120,7 @@ async fn open(settings: &StorageSettings, if_none: IfNoDatabase) -> CommandResul
     }
 }
 
-/// The campaign of this id.
+/// Returns the campaign with this id.
 async fn find(store: &Store, id: &str) -> CommandResult<CampaignRow> {
     store.campaign(id).await?.ok_or_else(|| unknown(id).into())
 }

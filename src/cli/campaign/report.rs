@@ -57,19 +57,19 @@ pub(super) struct ReportOptions {
     readmit: Option<String>,
 }
 
-/// Prints the report as it stands now, after what the flags change, or writes it to files.
+/// Applies the changes of the flags, and prints the report or writes it to files.
 ///
 /// # Errors
-/// An unknown campaign, judgements that cannot be fitted, a file that is there already, or a signal.
+/// An unknown campaign, judgements that cannot be fitted, an existing file, or a signal.
 pub(super) async fn run(admin: &CampaignAdmin<'_>, settings: &Settings, options: &ReportOptions) -> CommandResult<()> {
     let stored = OnceCell::new();
     let written = write(admin, settings, options, &stored);
-    // Where no file is written, a signal ends it like any other command.
+    // Without an output file, a signal ends it like any other command.
     let done = if options.out.is_some() { unless_interrupted(written).await } else { written.await };
     done.map_err(|error| what_stays(error, stored.get()))
 }
 
-/// The error of a report, with the change that was stored before it failed.
+/// Adds to the error of a report the change that was stored before it.
 fn what_stays(error: CommandError, stored: Option<&String>) -> CommandError {
     match stored {
         Some(stored) => error.context(format!("only this was stored: {stored}")),
@@ -77,7 +77,8 @@ fn what_stays(error: CommandError, stored: Option<&String>) -> CommandError {
     }
 }
 
-/// Dropped before its end, it leaves no unfinished file behind. `stored` gets what it changes.
+/// Applies the changes, and prints or writes the report. Cancel-safe: unfinished files are removed on drop. `stored` gets a description of
+/// the stored change.
 async fn write(
     admin: &CampaignAdmin<'_>,
     settings: &Settings,
@@ -109,7 +110,7 @@ async fn write(
 
 fn say(stored: &OnceCell<String>, change: String) {
     eprintln!("{change}");
-    // The two flags exclude each other, so it is the first.
+    // The two flags are mutually exclusive, so this is the only change.
     let _ = stored.set(change);
 }
 
@@ -220,7 +221,7 @@ fn text(report: &CampaignReport) -> String {
     text
 }
 
-/// What the intervals of the ratings are, and what a reader has to know.
+/// Describes the intervals of the ratings, with notes for the reader.
 fn ratings_legend(report: &CampaignReport) -> String {
     let interval = match report.annotators.len() {
         0 | 1 => "from judgements of one annotator, taken as independent".to_owned(),
@@ -238,7 +239,7 @@ fn ratings_legend(report: &CampaignReport) -> String {
     text + "\n"
 }
 
-/// A table with an empty line after it; nothing where it has no rows.
+/// Formats a table with an empty line after it; empty without rows.
 fn part(heads: &[&str], rows: Vec<Vec<String>>) -> String {
     if rows.is_empty() { String::new() } else { table(heads, rows) + "\n" }
 }
@@ -255,7 +256,7 @@ fn score_cells(model: &ScoredModel) -> [String; 5] {
     ]
 }
 
-/// A row for each model that a scale gives a mean; of choices and texts the other formats say more.
+/// Returns a row for each model with a mean on a scale; choices and texts are only in the other formats.
 fn question_rows(question: &QuestionSummary) -> Vec<Vec<String>> {
     let row = |model: &ScoredModel| {
         let [mean, interval, _, judgements, model] = score_cells(model);

@@ -24,7 +24,7 @@ pub(super) struct DeleteCampaignOptions {
     with_judgements: bool,
 }
 
-/// Changes the state of a campaign; one that is in it already stays so.
+/// Changes the state of a campaign; no-op if it is in this state already.
 ///
 /// # Errors
 /// An unknown campaign.

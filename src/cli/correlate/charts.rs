@@ -7,7 +7,7 @@ use crate::domain::stats::correlation::Coefficient;
 use crate::error::CommandResult;
 use crate::render::report::correlation as figures;
 
-/// Draws two series: `scatter.svg`, and `resampled.svg` where something was resampled.
+/// Draws two series: `scatter.svg`, and `resampled.svg` if there is a bootstrap.
 ///
 /// # Errors
 /// Series that cannot be compared.
@@ -17,7 +17,7 @@ pub(super) fn of_pair(x: &Series, y: &Series, wanted: &[String], report: &PairRe
     Ok(charts)
 }
 
-/// Draws a mixture against its target, `scatter.svg`, and Pearson's correlation of every two of all series, `matrix.svg`.
+/// Draws a mixture against its target, `scatter.svg`, and the matrix of Pearson correlations of all series, `matrix.svg`.
 ///
 /// # Errors
 /// Series that cannot be compared.

@@ -100,10 +100,10 @@ pub struct CorrelateOptions {
     format: OutputFormat,
 }
 
-/// Correlates what the options name.
+/// Runs the command: correlates series, fits a mixture, lists series or runs a study.
 ///
 /// # Errors
-/// A table, series or option that cannot be used.
+/// An invalid table, series or option.
 pub async fn run(mut options: CorrelateOptions, env: &Environment) -> CommandResult<ExitCode> {
     if options.papers {
         return print_papers(options.format);
@@ -136,7 +136,7 @@ pub async fn run(mut options: CorrelateOptions, env: &Environment) -> CommandRes
     }
     let series = read_series(&mut reader, &names, store.as_ref()).await?;
     let folder = options.charts.clone();
-    // On a thread of its own: a signal does not wait for it.
+    // On a blocking thread, so that a signal does not wait for it.
     let compared = tokio::task::spawn_blocking(move || options.compare(&series, search, study)).await??;
     warn(&compared.notes);
     if let Some(folder) = folder {
@@ -155,14 +155,14 @@ async fn read_series(
     let bar = progress::count("series");
     let series = reader.read_all(names).await?;
     bar.finish_and_clear();
-    // Before what may take minutes: a command that is killed leaves the log of an open database beside it.
+    // Closed before minutes of computing: a killed command leaves the log of an open database beside it.
     if let Some(store) = store {
         store.close().await;
     }
     Ok(series)
 }
 
-/// How series go together, as it is printed and drawn.
+/// Correlation report, with its charts.
 #[derive(Default)]
 struct CorrelationOutput {
     notes: Vec<String>,
@@ -176,13 +176,13 @@ impl CorrelateOptions {
         Ok(names.map(|name| name.parse()).collect::<Result<_, _>>()?)
     }
 
-    /// A list needs no numbers, and a mixture is fitted to the numbers as they stand.
+    /// Returns the bootstrap options: no replicates for a list or a mixture, which use the values as they are.
     fn bootstrap(&self) -> BootstrapOptions {
         let replicates = if self.list || !self.combine.is_empty() { 0 } else { self.bootstrap };
         BootstrapOptions { replicates, seed: self.seed }
     }
 
-    /// Compares two series, or mixes all but the last, and draws them where charts are wanted.
+    /// Compares two series, or fits a mixture of all but the last to the last, and draws charts if requested.
     fn compare(&self, series: &[Series], search: Search, study: StudyOptions) -> CommandResult<CorrelationOutput> {
         match series {
             [x, y] if self.combine.is_empty() => {
@@ -220,8 +220,7 @@ fn warn(notes: &[String]) {
     notes.iter().for_each(|note| eprintln!("warning: {}", printable(note)));
 }
 
-/// The database is opened only where something may be read from it. Who asks what there is, or for what was published, need
-/// not have one.
+/// Opens the database only if it may be needed: listing series and published series work without one.
 async fn open(settings: &Settings, names: &[SeriesName]) -> CommandResult<Option<Store>> {
     let stored: Vec<&SeriesName> = names.iter().filter(|name| name.is_stored()).collect();
     if stored.is_empty() && !names.is_empty() {
@@ -229,7 +228,7 @@ async fn open(settings: &Settings, names: &[SeriesName]) -> CommandResult<Option
     }
     let may_lack = stored.iter().all(|name| matches!(name, SeriesName::Published(_)));
     match databases::open(&settings.storage, IfMissing::Fail).await {
-        Err(error) if may_lack && !error.may_pass() => Ok(None),
+        Err(error) if may_lack && !error.may_be_transient() => Ok(None),
         opened => Ok(Some(opened?)),
     }
 }
@@ -255,7 +254,7 @@ fn print_papers(format: OutputFormat) -> CommandResult<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Every series that can be asked for here.
+/// Prints every available series.
 async fn list(
     reader: &mut SeriesReader<'_>,
     store: Option<&Store>,

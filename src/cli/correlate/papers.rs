@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::domain::benchmark::paper_claims::{Claim, ClaimVerdict, Number};
 use crate::error::CommandResult;
 
-/// The studies for people.
+/// Formats the studies as a table.
 pub(super) fn table(claims: &[Claim]) -> String {
     let mut text = String::new();
     for claim in claims {
@@ -27,7 +27,7 @@ pub(super) fn table(claims: &[Claim]) -> String {
     format!("     {:<12} {:<12}\n", "printed", "ours") + &text
 }
 
-/// One row a number.
+/// Formats the claims as CSV, one row per number.
 ///
 /// # Errors
 /// The CSV cannot be written.

@@ -14,12 +14,12 @@ use crate::domain::stats::correlation::PMethod;
 use crate::error::CommandResult;
 use crate::terminal_text::{coefficient, printable};
 
-/// Width of the column of intervals.
+/// Width of the interval column.
 const WIDTH: usize = 24;
 const P_LEGEND: &str =
     "p: two-sided; by all permutations (exact), Student's t (t) or the normal distribution (normal)\n";
 
-/// Two series as a table.
+/// Formats the correlation of two series as a table.
 pub(super) fn pair(report: &PairReport) -> String {
     let mut text = series("x", &report.x) + &series("y", &report.y);
     text += &models(report.n, &report.models);
@@ -42,7 +42,7 @@ pub(super) fn pair(report: &PairReport) -> String {
     text + &unmatched(&[&report.x, &report.y])
 }
 
-/// A mixture as a table.
+/// Formats a mixture as a table.
 pub(super) fn mixture(report: &MixtureReport) -> String {
     let mut text = series("target", &report.target);
     for (name, weight) in &report.weights {
@@ -74,7 +74,7 @@ pub(super) fn mixture(report: &MixtureReport) -> String {
     text + &unmatched(&all)
 }
 
-/// Every value with its name, those within others after a dot. A name that a spreadsheet would work out is defused.
+/// Flattens a report to CSV with dotted names. Names that a spreadsheet would evaluate are escaped.
 ///
 /// # Errors
 /// The CSV cannot be written.
@@ -102,7 +102,7 @@ fn models(n: usize, models: &[String]) -> String {
     format!("models  {n}: {}\n", names.join(", "))
 }
 
-/// The coefficients with p, how p is found, and intervals at this level.
+/// Formats the coefficients with p, its method, and intervals at this level.
 fn correlations(found: &Correlations, confidence: f64) -> String {
     let resampled = found.named().iter().any(|(_, coefficient)| coefficient.resampled.is_some());
     let interval = format!("{confidence} interval (Fisher z)");
@@ -143,7 +143,7 @@ fn interval(lower: Option<f64>, upper: Option<f64>, why_not: Option<&str>) -> St
     }
 }
 
-/// Names that one series has and another lacks: those of one model may be brought together by an alias.
+/// Lists models missing from some series: an alias may match different names of one model.
 fn unmatched(series: &[&SeriesReport]) -> String {
     let mut text = String::new();
     for series in series.iter().filter(|series| !series.only_here.is_empty()) {

@@ -1,7 +1,7 @@
-//! A folder of files that takes the place of an earlier one, whole or not at all.
+//! Folder of files that atomically replaces an earlier one.
 //!
-//! Every file stands with its SHA-256 in [`SUMS`], in the form of `sha256sum`. By this list a folder is known as one that the
-//! program wrote: nothing else is in it, and nothing was changed since. Only such a folder is replaced.
+//! [`SUMS`] lists every file with its SHA-256, in the format of `sha256sum`. The list identifies a folder written by this program: it has
+//! no other files, and none was changed since. Only such a folder is replaced.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -12,21 +12,21 @@ use crate::error::{BadInput, CommandError, CommandResult};
 use crate::infra::unfinished_files::NewFolders;
 use crate::out_file::reason;
 
-/// The list of the folder's files.
+/// Name of the checksum list.
 const SUMS: &str = "SHA256SUMS";
-/// The first line of the list.
+/// First line of the list.
 const MARK: &str = "# a study by langya";
 
-/// The folder of a study.
+/// Output folder of a study.
 pub(super) struct StudyFolder(PathBuf);
 
 impl StudyFolder {
-    /// Takes a folder that is new, empty or holds nothing but an earlier study, and can be written.
+    /// Accepts a writable folder that is new, empty or has only an earlier study.
     ///
     /// # Errors
-    /// It holds something else, or cannot be written.
+    /// The folder has other content, or cannot be written.
     pub(super) fn at(path: &Path) -> CommandResult<Self> {
-        // Without a slash at its end, to which another ending is added.
+        // Without a trailing slash, since a suffix is appended.
         let folder = Self(path.components().collect());
         if path.file_name().is_none() {
             return Err(BadInput(format!("{} has no name: give a new folder with --out", path.display())).into());
@@ -36,7 +36,7 @@ impl StudyFolder {
         Ok(folder)
     }
 
-    /// Makes a folder beside it, as its files will need one, and removes it again.
+    /// Creates and removes a folder beside it, to check that it can be written.
     fn check_writable(&self) -> io::Result<()> {
         let _made = NewFolders::make(self.above())?;
         tempfile::tempdir_in(self.above()).map(drop)
@@ -51,10 +51,10 @@ impl StudyFolder {
         CommandError::of_file(said, error)
     }
 
-    /// Writes the files, and puts them in the place of the earlier ones once all are written.
+    /// Writes the files, and replaces the earlier ones once all are written.
     ///
     /// # Errors
-    /// What cannot be written; the earlier files are then still there.
+    /// A write failure; the earlier files are then unchanged.
     pub(super) fn write(&self, files: &BTreeMap<String, Vec<u8>>) -> CommandResult<()> {
         self.check()?;
         let (partial, earlier) = (self.beside("partial"), self.beside("earlier"));
@@ -68,7 +68,7 @@ impl StudyFolder {
             std::fs::rename(&partial, &self.0)
         });
         if let Err(error) = written {
-            // What is reported is the failure that came first; what cannot be cleared away adds nothing to it.
+            // The first failure is reported; a failed clean-up is ignored.
             let _ = remove(&partial);
             let _ = if self.0.exists() { Ok(()) } else { std::fs::rename(&earlier, &self.0) };
             return Err(cannot(error));
@@ -76,7 +76,7 @@ impl StudyFolder {
         remove(&earlier).map_err(cannot)
     }
 
-    /// The same path with an ending.
+    /// Returns the path with a suffix.
     fn beside(&self, ending: &str) -> PathBuf {
         let mut name = self.0.clone().into_os_string();
         name.push(".");
@@ -87,12 +87,12 @@ impl StudyFolder {
     fn check(&self) -> Result<(), BadInput> {
         check(&self.0, is_unchanged)?;
         check(&self.beside("earlier"), is_unchanged)?;
-        // One that was interrupted has files that end early.
+        // An interrupted one may have truncated files.
         check(&self.beside("partial"), |_, _| true)
     }
 }
 
-/// Checks that a path is free, or a folder that has only files which this program wrote and lists.
+/// Checks that a path is free, or a folder that has only files listed by this program.
 fn check(path: &Path, is_ours: impl Fn(&Path, &str) -> bool) -> Result<(), BadInput> {
     let cannot = |error: io::Error| BadInput(format!("cannot read {}: {error}", path.display()));
     let in_the_way = |what: &Path| {
@@ -116,7 +116,7 @@ fn is_unchanged(file: &Path, sum: &str) -> bool {
     std::fs::read(file).is_ok_and(|bytes| sha256(&bytes) == sum)
 }
 
-/// Makes a folder with these files. Their list comes first, so that the folder is known for ours however it ends.
+/// Creates a folder with these files. The list is written first, so that an interrupted folder is recognised.
 fn fill(folder: &Path, files: &BTreeMap<String, Vec<u8>>) -> io::Result<()> {
     remove(folder)?;
     std::fs::create_dir_all(folder)?;
@@ -137,7 +137,7 @@ fn remove(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// The files of a folder and of those within it, by their paths in it. A folder that is empty is none.
+/// Lists the files of a folder recursively, by relative path. Empty subfolders are ignored.
 fn files_in(folder: &Path) -> io::Result<Vec<String>> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder)? {
@@ -153,7 +153,7 @@ fn files_in(folder: &Path) -> io::Result<Vec<String>> {
     Ok(files)
 }
 
-/// SHA-256 by path, of a list that the program wrote.
+/// Reads the SHA-256 by path from a list of this program.
 fn sums(folder: &Path) -> BTreeMap<String, String> {
     let text = std::fs::read_to_string(folder.join(SUMS)).unwrap_or_default();
     let Some(list) = text.strip_prefix(MARK) else { return BTreeMap::new() };
@@ -170,7 +170,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         assert!(StudyFolder::at(&folder.path().join("a/study")).is_ok());
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is made before the study");
-        // Not even a superuser makes folders there.
+        // Even root cannot create folders there.
         let refused = StudyFolder::at(Path::new("/proc/self/study")).err().unwrap();
         assert!(refused.is_input() && refused.message().starts_with("cannot write /proc/self/study: "), "{refused:?}");
         assert!(refused.message().ends_with("; choose another folder with --out"), "{refused:?}");

@@ -18,10 +18,10 @@ use crate::progress;
 use crate::render::report::study::{StudyFiles, files};
 use crate::services::correlation::{SeriesReader, Sources};
 
-/// Makes a study. Its folder is looked at before anything is computed.
+/// Runs a study. The output folder is checked before anything is computed.
 ///
 /// # Errors
-/// A study that cannot be used, or a folder that holds something else.
+/// An invalid study, or a folder with other content.
 pub(super) async fn run(
     file: &Path,
     out: Option<&Path>,
@@ -39,7 +39,7 @@ pub(super) async fn run(
     print(&shown(&files, &path, format)?)
 }
 
-/// A table of a study, as it was read.
+/// Parsed table of a study.
 struct StudyTable {
     text: Vec<u8>,
     table: ModelTable,
@@ -61,7 +61,7 @@ fn read(file: &Path, settings: &Settings) -> CommandResult<Study> {
     study.map_err(|error| CommandError::from(error).context(file.display().to_string()))
 }
 
-/// Reads the series and computes, with a bar on a terminal.
+/// Reads the series and computes the study, with a progress bar on a terminal.
 async fn make(study: Study, table: Option<StudyTable>, settings: &Settings) -> CommandResult<(Results, StudyFiles)> {
     let names = study.names();
     let store = open(settings, &names).await?;
@@ -91,7 +91,7 @@ async fn make(study: Study, table: Option<StudyTable>, settings: &Settings) -> C
     made.await?
 }
 
-/// Where the files are, or the results themselves for other programs.
+/// Formats the output: the paths of the files, or the results in a machine-readable format.
 fn shown(files: &StudyFiles, folder: &Path, format: OutputFormat) -> CommandResult<String> {
     let text = |name: &str| String::from_utf8(files.get(name).cloned().unwrap_or_default());
     Ok(match format {

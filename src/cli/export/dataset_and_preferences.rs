@@ -1,4 +1,4 @@
-//! `langya export preferences` and `langya export dataset`: the votes in the forms that others publish and train on.
+//! `langya export preferences` and `langya export dataset`: votes in formats for publication and training.
 
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
@@ -26,7 +26,7 @@ use crate::services::transfer::export::preferences::preferences;
 use crate::signals::unless_interrupted;
 use crate::{Location, progress};
 
-/// How the name of a folder begins in which a data set is written, beside its place.
+/// Prefix of the temporary folder in which a data set is written, beside its target.
 const PARTIAL_PREFIX: &str = ".langya-dataset-";
 
 /// `langya export preferences …`
@@ -73,10 +73,10 @@ pub(super) struct DatasetOptions {
     shard_votes: u64,
 }
 
-/// Writes the preferences, and says what was left out.
+/// Writes the preferences, and prints the number of omitted votes.
 ///
 /// # Errors
-/// Bad shares, a missing database, or a file that cannot be written.
+/// Invalid shares, a missing database, or a file that cannot be written.
 pub(super) async fn print_preferences(options: PreferenceOptions, env: &Environment) -> CommandResult<ExitCode> {
     let file = &options.period.file;
     file.check_name()?;
@@ -107,7 +107,7 @@ pub(super) async fn print_preferences(options: PreferenceOptions, env: &Environm
     let report = if is_special(&file.out) {
         let out = NamedOutput::special(&file.out)?;
         let reader_left = out.reader_left();
-        reader_left.forgive(preferences(&store, filter, selection, out, show).await.map_err(Into::into))?
+        reader_left.ignore_closed_reader(preferences(&store, filter, selection, out, show).await.map_err(Into::into))?
     } else {
         Some(unless_interrupted(preferences_to_file(&store, filter, selection, file, show)).await?)
     };
@@ -137,10 +137,10 @@ fn tell(report: &PreferenceReport) {
     eprintln!("the next export continues with --since-seq {}", report.last_seq);
 }
 
-/// Writes the data set beside its folder, and gives it its name when it is whole.
+/// Writes the data set to a temporary folder, and renames it into place once complete.
 ///
 /// # Errors
-/// A folder that is there already and not empty, a missing database, or a disk that fails.
+/// An existing folder that is not empty, a missing database, or a write failure.
 pub(super) async fn write_dataset(options: DatasetOptions, env: &Environment) -> CommandResult<ExitCode> {
     let folder = &free_folder(&options.folder)?;
     let settings = options.location.settings(env)?;
@@ -159,7 +159,7 @@ pub(super) async fn write_dataset(options: DatasetOptions, env: &Environment) ->
         let said = format!("cannot write {}: {}; choose another folder", folder.display(), reason(&error));
         CommandError::of_file(said, &error)
     };
-    // What killed exports left.
+    // Left by killed exports.
     remove_abandoned_folders(beside, SystemClock.now(), |name| name.starts_with(PARTIAL_PREFIX));
     let partial = tempfile::Builder::new().prefix(PARTIAL_PREFIX).tempdir_in(beside);
     let partial = partial.map_err(unwritable)?;
@@ -175,12 +175,12 @@ pub(super) async fn write_dataset(options: DatasetOptions, env: &Environment) ->
     Ok(ExitCode::SUCCESS)
 }
 
-/// The folder that a data set may take the place of; a link to an empty folder leads to that.
+/// Returns the folder that the data set will replace; resolves a link to an empty folder.
 ///
 /// # Errors
-/// Something is in it, or it cannot be replaced.
+/// It is not empty, or cannot be replaced.
 fn free_folder(folder: &Path) -> Result<PathBuf, BadInput> {
-    // With a slash at its end, a link would lead to its folder here and be in the way of the new one.
+    // With a trailing slash, a link would resolve to its folder here and block the new one.
     let folder = &folder.components().collect::<PathBuf>();
     let refused = |reason: &str| BadInput(format!("{} {reason}", folder.display()));
     let not_empty = || refused("is not empty: choose a folder that does not exist yet");
@@ -196,11 +196,11 @@ fn free_folder(folder: &Path) -> Result<PathBuf, BadInput> {
         return Err(not_empty());
     }
     let identity = |folder: &Path| folder.metadata().ok().map(|found| (found.dev(), found.ino()));
-    // Every shell that stands in it would go on in the folder that was replaced.
+    // Shells with this working directory would stay in the replaced folder.
     if identity(&found) == identity(Path::new(".")) {
         return Err(refused("is the current folder: choose a new folder in it"));
     }
-    // No other folder can take the place of a mounted disk.
+    // A mount point cannot be replaced.
     let disk = |folder: &Path| identity(folder).map(|(disk, _)| disk);
     if disk(&found) != disk(parent(&found)) {
         return Err(refused("is a disk of its own: choose a new folder in it"));

@@ -9,7 +9,7 @@ use crate::formats::StandardInputTwice;
 use crate::formats::table_error::TableFileError;
 use crate::formats::votes::VoteFileError;
 
-/// Why `langya fit` made no leaderboard.
+/// Error of `langya fit`.
 #[derive(Debug, thiserror::Error)]
 pub enum FitCommandError {
     /// A vote file cannot be read.
@@ -21,34 +21,34 @@ pub enum FitCommandError {
     /// The confidence level is not between 0 and 1.
     #[error(transparent)]
     Confidence(#[from] InvalidConfidence),
-    /// No vote belongs to the slice.
+    /// No vote matches the slice.
     #[error(transparent)]
     Slice(#[from] SliceError),
     /// The charts cannot be drawn or written.
     #[error(transparent)]
     Charts(#[from] ChartsError),
-    /// The prices or the makers cannot be used.
+    /// The file of prices or makers is invalid.
     #[error(transparent)]
     Table(#[from] TableFileError),
-    /// More than one file is the standard input.
+    /// More than one file is standard input.
     #[error(transparent)]
     StandardInput(#[from] StandardInputTwice),
     /// The anchor is not MODEL=RATING.
     #[error("--anchor is {0:?}: write MODEL=RATING, for example gpt-4=1200")]
     Anchor(String),
-    /// Online Elo has no use for an option.
+    /// Online Elo does not support the option.
     #[error("{0} is for Bradley–Terry ratings: leave it out, or leave out --method elo")]
     EloOption(&'static str),
     /// The range ends before it begins.
     #[error("--since is not before --until: no vote can lie between them")]
     EmptyRange,
-    /// Intervals for looking at any time come from a standard error.
+    /// Anytime-valid intervals need a standard error.
     #[error(
         "--sequential needs Bradley–Terry ratings with standard errors: leave out --method elo, --interval bootstrap and \
          --interval none"
     )]
     SequentialInterval,
-    /// The margin of equality is no width.
+    /// The margin of equality is not a valid width.
     #[error("--equal-within is {0}: give a number of rating points that is not negative, for example 20")]
     EqualWithin(f64),
 }

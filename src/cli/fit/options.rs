@@ -9,7 +9,7 @@ use crate::output_format::OutputFormat;
 use crate::domain::rating::leaderboard_filter::CountedVotes;
 use crate::domain::rating::options::{Anchor, IntervalMethod, LeaderboardOptions, Method};
 use crate::domain::rating::scoring::{BothBadRule, Scoring, TieRule};
-use crate::domain::rating::sequential_testing::{MOST_OPTIMAL_AT, SequentialOptions};
+use crate::domain::rating::sequential_testing::{MAX_OPTIMAL_AT, SequentialOptions};
 use crate::domain::rating::slice::SliceColumn;
 use crate::domain::rating::value::prices::PriceList;
 use crate::domain::rating::value::usage::ArenaUsage;
@@ -24,7 +24,7 @@ use crate::formats::prices::read_prices;
 use crate::slice_flags::SliceFlags;
 use crate::vote_files::ReadFlags;
 
-/// Bootstrap replicates where no number is given.
+/// Default number of bootstrap replicates.
 const REPLICATES: u32 = 1_000;
 
 /// Options of `langya fit`.
@@ -113,7 +113,7 @@ pub struct FitOptions {
     #[arg(long)]
     pub sequential: bool,
     /// Battles of each model at which the intervals of --sequential are narrowest, at most a million
-    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=MOST_OPTIMAL_AT))]
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=MAX_OPTIMAL_AT))]
     pub optimal_at_battles: u64,
     /// Difference in rating points below which --sequential calls two models equal
     #[arg(long, value_name = "POINTS", default_value_t = 20.0)]
@@ -136,11 +136,11 @@ pub struct FitOptions {
 }
 
 impl FitOptions {
-    /// The options of the fit.
+    /// Returns the options of the fit.
     ///
     /// # Errors
-    /// [`FitCommandError`] for an invalid confidence level, anchor or file of makers, for options that the method ignores, for a range
-    /// of times in which no vote can be, and for two files that are the standard input.
+    /// [`FitCommandError`] for an invalid confidence level, anchor or file of makers, unsupported options of the method, an empty range of
+    /// times, and two files that are standard input.
     pub fn leaderboard_options(&self) -> Result<LeaderboardOptions, FitCommandError> {
         check_given_once(self.votes.iter().chain(&self.prices).chain(&self.same_maker))?;
         self.check_method()?;
@@ -167,12 +167,12 @@ impl FitOptions {
         })
     }
 
-    /// Whether a number of replicates is given that nothing draws.
+    /// Whether `--bootstrap` is given without a bootstrap.
     pub(super) fn has_unused_replicates(&self) -> bool {
         self.bootstrap.is_some() && !matches!(self.interval, IntervalMethod::Bootstrap)
     }
 
-    /// Refuses options that the method would ignore.
+    /// Rejects options that the method would ignore.
     ///
     /// # Errors
     /// [`FitCommandError::EloOption`].
@@ -188,7 +188,7 @@ impl FitOptions {
         }
     }
 
-    /// Refuses a range of times in which no vote can be.
+    /// Rejects an empty range of times.
     ///
     /// # Errors
     /// [`FitCommandError::EmptyRange`].
@@ -198,7 +198,7 @@ impl FitOptions {
         if is_empty { Err(FitCommandError::EmptyRange) } else { Ok(()) }
     }
 
-    /// The prices, if their file is given.
+    /// Reads the prices, if their file is given.
     pub(super) fn price_list(&self) -> Result<Option<PriceList>, FitCommandError> {
         Ok(self.prices.as_deref().map(read_prices).transpose()?)
     }
@@ -213,7 +213,7 @@ impl FitOptions {
         Ok(SequentialOptions { optimal_at_battles: self.optimal_at_battles, equal_within: self.equal_within })
     }
 
-    /// Columns to read besides models and outcome. Charts include the rating history, which needs times.
+    /// Returns the columns to read besides models and outcome. Charts include the rating history, which needs times.
     pub(super) fn columns(&self) -> ColumnSet {
         let mut columns = ColumnSet {
             voters: self.interval.reads_voters() || self.robustness || self.same_maker.is_some(),
@@ -231,7 +231,7 @@ impl FitOptions {
         columns
     }
 
-    /// Which votes of the database count.
+    /// Returns which votes of the database count.
     pub(super) fn counted_votes(&self) -> CountedVotes {
         match (self.include_excluded, self.unique_prompts) {
             (true, _) => CountedVotes::WithExcluded,
@@ -248,7 +248,7 @@ impl FitOptions {
     }
 }
 
-/// The model's name may contain an equals sign.
+/// Parses `MODEL=RATING`; the model's name may contain an equals sign.
 fn parse_anchor(text: &str) -> Result<Anchor, FitCommandError> {
     let refused = || FitCommandError::Anchor(text.to_owned());
     let (model, rating) = text.rsplit_once('=').filter(|(model, _)| !model.is_empty()).ok_or_else(refused)?;

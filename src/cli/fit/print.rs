@@ -13,7 +13,7 @@ use crate::formats::tables::Format;
 use crate::output_format::OutputFormat;
 use crate::services::transfer::export::ranked_models;
 
-/// What `langya fit` finds.
+/// Result of `langya fit`.
 #[derive(Debug, Clone, Serialize)]
 pub struct FitResult {
     /// The leaderboard.
@@ -24,17 +24,16 @@ pub struct FitResult {
     pub value: Option<ValueReport>,
 }
 
-/// The result in the output format of the options.
+/// Formats the result in the output format of the options.
 #[must_use]
 pub fn print(result: &FitResult, options: &FitOptions) -> String {
     print_within(result, options, None)
 }
 
-/// Writes the result, with tables no wider than the terminal. JSON goes out as it is made: matrices of thousands of models are
-/// hundreds of megabytes.
+/// Writes the result, with tables no wider than the terminal. JSON is streamed: matrices of thousands of models take hundreds of megabytes.
 ///
 /// # Errors
-/// An output that takes nothing.
+/// A write failure.
 pub(super) fn write_within(
     result: &FitResult,
     options: &FitOptions,
@@ -50,7 +49,7 @@ pub(super) fn write_within(
     }
 }
 
-/// As [`fn@print`], with tables no wider than the terminal.
+/// Formats the result as [`fn@print`] does, with tables no wider than the terminal.
 pub(super) fn print_within(result: &FitResult, options: &FitOptions, screen: Option<usize>) -> String {
     let FitResult { leaderboard, value } = result;
     match options.format {

@@ -1,4 +1,4 @@
-//! A leaderboard as a table, no wider than the terminal.
+//! Formats a leaderboard as a table, no wider than the terminal.
 
 use std::fmt::Write as _;
 
@@ -17,13 +17,13 @@ use crate::terminal_text::{SHORTEST_NAME, printable, width};
 
 const HEADINGS: [&str; 11] =
     ["rank", "model", "rating", "lower", "upper", "Elo", "battles", "wins", "losses", "win+tie", ""];
-/// Index of the model's name, which is aligned to the left, like the marks in the last column.
+/// Index of the name column, which is left-aligned, like the marks in the last column.
 const NAME: usize = 1;
 
-/// Columns that a narrow terminal drops, in this order.
+/// Columns dropped on a narrow terminal, in this order.
 const DISPENSABLE: [usize; 7] = [8, 7, 9, 5, 6, 10, 0];
 
-/// The table with a summary above, and these neighbours and the notes below.
+/// Formats the table with a summary above, and with neighbours and notes below.
 pub(super) fn table(leaderboard: &Leaderboard, neighbours: &[NeighbourPair], screen: Option<usize>) -> String {
     let mut text = summary(leaderboard);
     let mut rows: Vec<[String; 11]> =
@@ -50,7 +50,7 @@ pub(super) fn table(leaderboard: &Leaderboard, neighbours: &[NeighbourPair], scr
     if let Some(sequential) = leaderboard.sequential {
         text.extend(neighbours.iter().map(|pair| neighbour_line(pair, sequential.equal_within)));
     }
-    // What neighbours are known to be stands here only where it is asked for.
+    // Relations of neighbours are shown only on request.
     let is_shown =
         |note: &&RatingNote| !neighbours.is_empty() || !matches!(note, RatingNote::DecidedByFewVoters { .. });
     for note in leaderboard.notes.iter().filter(is_shown) {
@@ -60,8 +60,8 @@ pub(super) fn table(leaderboard: &Leaderboard, neighbours: &[NeighbourPair], scr
     text
 }
 
-/// The models by what the table shows: by group, with those that only won above and those that only lost below the others, then by
-/// ranks, rating and name.
+/// Sorts the models for the table: by group, with models that only won above and those that only lost below the others, then by rank,
+/// rating and name.
 fn in_shown_order(leaderboard: &Leaderboard) -> Vec<&RankedModel> {
     let shown = |model: &RankedModel| {
         let end = match model.unbounded {
@@ -108,7 +108,7 @@ fn tie_line(compared: &TieComparison) -> String {
     )
 }
 
-/// The share of prompts for which a model is good enough.
+/// Formats the share of prompts for which a model is good enough.
 fn good_enough_line(model: &RankedModel) -> Option<String> {
     let percent = |share: f64| format!("{:.1}%", 100.0 * share);
     let interval = model.good_enough_lower.zip(model.good_enough_upper);
@@ -118,7 +118,7 @@ fn good_enough_line(model: &RankedModel) -> Option<String> {
     Some(format!("{name} alone is good enough for {share} of prompts{interval}{change}\n"))
 }
 
-/// How the share changed from the earlier half of the votes to the later.
+/// Formats the change of the share from the earlier half of the votes to the later.
 fn level_change(model: &RankedModel) -> Option<String> {
     let points = |share: f64| format!("{:+.1}", 100.0 * share);
     let (lower, upper) = (model.good_enough_change_lower?, model.good_enough_change_upper?);
@@ -131,7 +131,7 @@ fn level_change(model: &RankedModel) -> Option<String> {
     Some(format!("; {trend}: {change} points in the later half of the votes ({lower} to {upper})"))
 }
 
-/// The ratings in each slice.
+/// Formats the pooled ratings in each slice.
 fn pooled_lines(pooled: &PooledSlices) -> String {
     let PooledSlices { by, spread, design_effect, slices } = pooled;
     let mut text = format!(
@@ -157,7 +157,7 @@ fn pooled_line(rated: &PooledRating) -> String {
     )
 }
 
-/// What is known of a model and the next.
+/// Formats the relation of a model to the next one.
 fn neighbour_line(pair: &NeighbourPair, equal_within: f64) -> String {
     let (upper, lower) = (printable(&pair.upper), printable(&pair.lower));
     let state = match pair.state {
@@ -175,7 +175,7 @@ fn neighbour_line(pair: &NeighbourPair, equal_within: f64) -> String {
     format!("{upper} and {lower}: {apart}{state}\n")
 }
 
-/// The columns that fit the terminal; shortens names if even the fewest columns do not fit.
+/// Returns the columns that fit the terminal; shortens names if even the fewest columns do not fit.
 fn fit_screen(widths: &mut [usize; 11], screen: usize) -> Vec<usize> {
     let mut shown: Vec<usize> = (0..widths.len()).collect();
     let total = |shown: &[usize], widths: &[usize; 11]| shown.iter().map(|&column| widths[column] + 2).sum::<usize>();
@@ -230,12 +230,12 @@ fn bootstrap(leaderboard: &Leaderboard) -> String {
     format!("bootstrap intervals at {confidence} confidence from {replicates} of {unit}, seed {seed}")
 }
 
-/// The voters whose variation gives the intervals.
+/// Describes the voters whose variation determines the intervals.
 fn voters(leaderboard: &Leaderboard) -> String {
     leaderboard.voters.map_or_else(|| "the voters".to_owned(), |number| counted(number, "voter", "voters"))
 }
 
-/// What the columns hold, for readers who do not know their names.
+/// Formats the legend of the columns.
 fn legend(leaderboard: &Leaderboard) -> String {
     let rank = if leaderboard.models.iter().any(|model| model.best_rank.is_some()) {
         "the places that the votes allow, right for all models together at this confidence"
@@ -267,7 +267,7 @@ fn cells(model: &RankedModel, leaderboard: &Leaderboard) -> [String; 11] {
     ]
 }
 
-/// The rating, or the limit of a model that has none.
+/// Formats the rating, or the bound of a model without one.
 fn rating(model: &RankedModel) -> String {
     match (model.at_least, model.at_most) {
         (Some(limit), _) => format!("≥{limit:.1}"),

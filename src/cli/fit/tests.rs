@@ -68,7 +68,7 @@ fn models_whose_shown_ranks_are_the_same_stand_by_rating() {
     std::fs::write(&path, "model_a,model_b,winner\nhigh,low,A\nhigh,low,A\nhigh,low,B\n").unwrap();
     let options = FitArguments::try_parse_from(["fit", "--votes", path.to_str().unwrap()]).unwrap().options;
     let mut result = fit_files(&options).unwrap();
-    // As where the interval of the better model is narrower and does not reach up to that of a third one.
+    // The interval of the better model is narrower and does not reach that of a third one.
     for model in &mut result.leaderboard.models {
         model.rank = if model.model == "high" { 2 } else { 1 };
     }
@@ -325,7 +325,7 @@ fn as_of_a_day_has_the_votes_of_that_day() {
     assert!(both.to_string().contains("cannot be used with"), "{both}");
 }
 
-/// Votes with tokens and times: `a` is rated a little above `b`, and both far above `c`.
+/// Returns votes with tokens and times: `a` is rated a little above `b`, and both far above `c`.
 fn votes_with_tokens() -> String {
     let row = |a: &str, b: &str, winner: &str, times: usize| {
         let tokens = |model: &str| if model == "b" { 300 } else { 100 };

@@ -1,4 +1,4 @@
-//! What models cost for what they are worth, as a table below the leaderboard.
+//! Formats value for money as a table below the leaderboard.
 
 use crate::domain::rating::value::report::{
     Caveat, CheaperModel, CostBasis, ModelValue, ValueFinding, ValueReport, amount, percent, points,
@@ -7,10 +7,10 @@ use crate::name_table::name_table;
 use crate::terminal_text::printable;
 
 const HEADINGS: [&str; 6] = ["rating", "cost", "first token", "tokens/s", "Pareto", "model"];
-/// Columns that a narrow terminal drops, in this order.
+/// Columns dropped on a narrow terminal, in this order.
 const DISPENSABLE: [usize; 3] = [3, 2, 0];
 
-/// One row for each model, the cheaper models that cannot be told apart, and the sentence about the best-rated model.
+/// Formats one row per model, with indistinguishable cheaper models, and a sentence about the best-rated model.
 pub(super) fn value_table(report: &ValueReport, screen: Option<usize>) -> String {
     if report.models.is_empty() {
         return String::new();

@@ -1,4 +1,4 @@
-//! `langya judge`: have judge models judge the arena's own battles or the answers of a campaign, and see how far they agree with people.
+//! `langya judge`: has models judge the arena's own battles or the answers of a campaign, and reports their agreement with people.
 
 mod report;
 mod tables;
@@ -15,7 +15,7 @@ use super::progress::BenchBar;
 use super::times::parse_time;
 use crate::databases;
 use crate::domain::battle::ModelId;
-use crate::domain::battle_judging::pending::{MOST_TOKENS, PendingWork, Skipped};
+use crate::domain::battle_judging::pending::{MAX_BATTLE_TOKENS, PendingWork, Skipped};
 use crate::domain::battle_judging::prompt::BattlePrompt;
 use crate::domain::battle_judging::sample::Sample;
 use crate::domain::battle_judging::scope::{RetryFailed, Scope};
@@ -28,7 +28,7 @@ use crate::infra::config::Environment;
 use crate::infra::llm::model_client::ModelClient;
 use crate::infra::llm::model_discovery::{DiscoveryTargets, with_discovered};
 use crate::infra::storage::{IfMissing, Store, StoreError};
-use crate::model_run::clients::{model_clients, tell_given_up};
+use crate::model_run::clients::{model_clients, print_given_up};
 use crate::model_run::rows::{OutcomeRow, PlanRow};
 use crate::model_run::{LimitFlags, begin, end, print_plans};
 use crate::services::battle_judging::judging::judge;
@@ -85,7 +85,7 @@ struct RunOptions {
     limits: LimitFlags,
 }
 
-/// Share of the battles that is judged where nothing is said.
+/// Default share of judged battles.
 const USUAL_SHARE: f64 = 0.1;
 
 fn parse_share(text: &str) -> Result<f64, String> {
@@ -96,7 +96,7 @@ fn parse_share(text: &str) -> Result<f64, String> {
 /// Runs the subcommand.
 ///
 /// # Errors
-/// Input that cannot be used (exit code 2), or a run that failed (1).
+/// Invalid input (exit code 2), or a failed run (1).
 pub async fn run(options: JudgeOptions, env: &Environment) -> CommandResult<ExitCode> {
     match options.what {
         JudgeCommand::Run(options) => run_judges(&options, env).await,
@@ -115,7 +115,7 @@ async fn run_judges(options: &RunOptions, env: &Environment) -> CommandResult<Ex
     };
     let names_judges = !settings.judge.models.is_empty();
     let clients = model_clients(settings, env)?;
-    let judges = clients.asked(&options.judges()?, options.limits.budget.amounts())?;
+    let judges = clients.asked(&options.judges()?, options.limits.kept(&options.limits.budget))?;
     let battle_judging = BattleJudging { store: &store, clock: &SystemClock, rng: &clients.rng, prompt: &prompt };
     options.check_campaign(&store).await?;
     let visitors_informed = options.campaign.is_some() || names_judges || store.has_verdicts().await?;
@@ -128,20 +128,21 @@ async fn run_judges(options: &RunOptions, env: &Environment) -> CommandResult<Ex
     let taken = "another langya judges battles of this database: wait until it ends, or stop it. A running arena judges by \
                  itself if judge.models names models";
     let run = begin(&store, LOCK, taken, Arc::new(options.limits.budget.limits()?)).await?;
-    // Only now: who had the lock before has settled more.
+    // Read under the lock: its previous holder may have judged more.
     let found = options.pending(battle_judging, &judges).await?;
     options.print_notes(&found, visitors_informed);
     let bar = BenchBar::new("judging");
     let show = |progress| bar.show(progress, run.limits.budget.spent());
     let outcomes = run.until_lock_is_lost(judge(battle_judging, &found, &judges, &run.limits, &show)).await?;
     drop(bar);
-    tell_given_up(&clients, &judges);
+    print_given_up(&clients, &judges);
     let rows = outcomes.iter().map(|outcome| OutcomeRow::new("judge", outcome)).collect();
     end(run, rows, &outcomes, options.limits.format).await
 }
 
 impl RunOptions {
-    /// Prints what is not judged, and where visitors were not informed that models judge battles. A campaign's answers are not theirs.
+    /// Prints the number of battles that are not judged, and a warning if visitors were not informed that models judge battles. The answers
+    /// of a campaign are not theirs.
     fn print_notes(&self, found: &PendingWork, visitors_informed: bool) {
         if found.battles > 0 && !visitors_informed {
             eprintln!(
@@ -151,7 +152,16 @@ impl RunOptions {
             );
         }
         let Skipped { without_text, with_images, too_long } = found.skipped;
-        if found.battles == 0 && found.skipped == Skipped::default() && self.campaign.is_none() {
+        if found.own_battles > 0 {
+            eprintln!(
+                "note: in {} of the sample a judge took part itself, and it may favour its own replies: `langya judge report` and \
+                 /judges count its own battles",
+                counted(found.own_battles, "battle", "battles")
+            );
+        }
+        if self.share.is_some_and(|share| share <= 0.0) {
+            eprintln!("note: a share of 0 is no battle: give a larger --share, such as 0.1");
+        } else if found.battles == 0 && found.skipped == Skipped::default() && self.campaign.is_none() {
             eprintln!(
                 "note: no rated vote is in this range and share; votes that a rule excludes are not judged (/exclusions)"
             );
@@ -165,7 +175,7 @@ impl RunOptions {
         };
         not_judged(with_images, "asked with images, which judges do not see");
         not_judged(without_text, "imported without what was said");
-        not_judged(too_long, &format!("of more than {MOST_TOKENS} tokens"));
+        not_judged(too_long, &format!("of more than {MAX_BATTLE_TOKENS} tokens"));
     }
 
     fn judges(&self) -> Result<Vec<ModelId>, RunError> {
@@ -173,7 +183,7 @@ impl RunOptions {
         Ok(self.judge.iter().map(ModelId::new).collect())
     }
 
-    /// Judges compare two answers, so the campaign must do so, too.
+    /// Checks that the campaign compares two answers, as judges do.
     async fn check_campaign(&self, store: &Store) -> CommandResult<()> {
         let Some(id) = &self.campaign else { return Ok(()) };
         let row = store.campaign(id).await?.ok_or_else(|| CampaignAdminError::UnknownCampaign(id.clone()))?;
@@ -188,7 +198,7 @@ impl RunOptions {
         Ok(())
     }
 
-    /// What is left to judge.
+    /// Finds the pending judgements.
     async fn pending(&self, judging: BattleJudging<'_>, judges: &[ModelClient]) -> Result<PendingWork, StoreError> {
         match &self.campaign {
             None => pending_work(judging, self.scope(), judges).await,

@@ -36,7 +36,7 @@ pub(super) struct JudgeReportOptions {
 /// Prints the report.
 ///
 /// # Errors
-/// A judge that has judged nothing, or a database that cannot be read.
+/// A judge without verdicts, or a database failure.
 pub(super) async fn run(options: &JudgeReportOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.location.settings(env)?;
     let level = ConfidenceLevel::new(options.confidence.unwrap_or(settings.rating.confidence))?;

@@ -16,7 +16,7 @@ use crate::error::CommandResult;
 use crate::table::table;
 use crate::terminal_text::printable;
 
-/// Everything, for people.
+/// Formats the whole report as tables.
 pub(super) fn tables(report: &BattleJudgingReport) -> String {
     if report.judges.is_empty() {
         return "no battle was judged yet: `langya judge run --judge MODEL` asks a model\n".to_owned();
@@ -48,6 +48,10 @@ fn one(judge: &JudgeReport) -> String {
     line(format!("else the second position wins: {}", rate(&judge.second_position)));
     line(format!("else one of the orders is a tie: {}", rate(&judge.one_tie)));
     line(worth(&judge.worth));
+    if judge.own_battles > 0 {
+        let battles = counted(judge.own_battles, "battle", "battles");
+        line(format!("of its own: {battles}, in which it may favour itself"));
+    }
     if judge.by_other_prompts > 0 {
         let battles = counted(judge.by_other_prompts, "battle", "battles");
         line(format!("not counted: {battles} judged with other instructions"));
@@ -142,7 +146,7 @@ fn rating(place: &Place) -> String {
     }
 }
 
-/// Agreement on a part of the battles, as a row.
+/// Output row of the agreement on a part of the battles.
 #[derive(Serialize)]
 struct PartAgreementRow<'r> {
     judge: Cow<'r, str>,
@@ -186,7 +190,7 @@ impl<'r> PartAgreementRow<'r> {
     }
 }
 
-/// Agreement with people, a row a judge and part of the battles. Names that a spreadsheet would work out are defused.
+/// Formats agreement with people as CSV, one row per judge and part of the battles. Names that a spreadsheet would evaluate are escaped.
 pub(super) fn csv(report: &BattleJudgingReport) -> CommandResult<String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     for judge in &report.judges {

@@ -1,4 +1,4 @@
-//! What a command may spend, and the models that it asks.
+//! Budget flags and model clients of commands.
 
 use std::sync::Arc;
 
@@ -26,34 +26,34 @@ pub(crate) struct BudgetFlags {
     max_calls: Option<u64>,
 }
 
-/// An amount that can be kept: with one that is no number nothing would ever pass the budget.
+/// Parses a finite amount: NaN would never be exceeded.
 fn parse_money(text: &str) -> Result<f64, String> {
     let money = text.parse().ok().filter(|money: &f64| money.is_finite() && *money >= 0.0);
     money.ok_or_else(|| "give an amount from 0, for example 2.5".to_owned())
 }
 
 impl BudgetFlags {
-    /// These limits, or else others.
+    /// Returns these limits, with defaults for missing ones.
     pub(crate) fn or(&self, budget: Option<f64>, max_calls: Option<u64>) -> Self {
         Self { budget: self.budget.or(budget), max_calls: self.max_calls.or(max_calls) }
     }
 
-    /// Whether there is any limit.
+    /// Whether any limit is given.
     pub(crate) fn is_given(&self) -> bool {
         self.budget.is_some() || self.max_calls.is_some()
     }
 
-    /// The amounts.
+    /// Returns the budget.
     pub(crate) fn amounts(&self) -> Budget {
         Budget { max_calls: self.max_calls, max_cost: self.budget }
     }
 
-    /// The limits of a run, which the first signal stops and a second one ends.
+    /// Returns the limits of a run; the first signal stops the run and a second one ends the process.
     pub(crate) fn limits(&self) -> CommandResult<RunLimits> {
         self.limits_that_say("stopping: requests under way are finished; a second signal drops them")
     }
 
-    /// The same for a run that says something of its own at the first signal.
+    /// Returns the limits of a run with its own message at the first signal.
     pub(crate) fn limits_that_say(&self, stopping: &'static str) -> CommandResult<RunLimits> {
         Ok(RunLimits::new(stopped_by_signals(stopping)?, self.amounts()))
     }
@@ -72,15 +72,15 @@ fn stopped_by_signals(stopping: &'static str) -> CommandResult<CancellationToken
     Ok(stop)
 }
 
-/// The models of the settings, with randomness of the system.
+/// Creates clients of the configured models, with the system's random generator.
 pub(crate) fn model_clients(settings: Settings, env: &Environment) -> CommandResult<ModelClients> {
     let rng = SharedRng::from_system();
     let roster = Roster::build(&settings, env, rng.seed())?;
     Ok(ModelClients::new(Arc::new(settings), Arc::new(roster), Arc::new(rng)))
 }
 
-/// Says which models were given up, and what to change.
-pub(crate) fn tell_given_up<'m>(clients: &ModelClients, models: impl IntoIterator<Item = &'m ModelClient>) {
+/// Prints the models that were given up, and the remedy.
+pub(crate) fn print_given_up<'m>(clients: &ModelClients, models: impl IntoIterator<Item = &'m ModelClient>) {
     for said in clients.given_up(models) {
         eprintln!("{said}");
     }

@@ -1,4 +1,4 @@
-//! The rows that a run prints, and its closing summary.
+//! Output rows of a run, and its closing summary.
 
 use std::process::ExitCode;
 
@@ -10,7 +10,7 @@ use crate::domain::plural::counted;
 use crate::infra::llm::model_client::RunLimits;
 use crate::table::{TableRow, cost_or_dash, or_dash};
 
-/// What a model or judge would be asked.
+/// Output row of planned requests to a model or judge.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct PlanRow {
     pub(crate) step: &'static str,
@@ -43,7 +43,7 @@ impl PlanRow {
         }
     }
 
-    /// All rows together; a cost only where every row has one.
+    /// Sums the rows; a cost only if every row has one.
     pub(crate) fn total(rows: &[Self]) -> Self {
         let sum = |number: fn(&Self) -> u64| rows.iter().map(number).sum();
         Self {
@@ -94,7 +94,7 @@ impl TableRow for PlanRow {
     }
 }
 
-/// Outcome for a model or judge.
+/// Output row of the outcome for a model or judge.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct OutcomeRow {
     pub(crate) step: &'static str,
@@ -161,7 +161,7 @@ fn cost_in_words(spent: Spent) -> String {
     }
 }
 
-/// Says what a run has spent and left. A limit that was kept is a success; what failed or was stopped is not.
+/// Prints the spending and the missing results of a run. Reaching a limit is a success; failures and interruptions are not.
 pub(crate) fn left_over(left: u64, refused: u64, limits: &RunLimits) -> ExitCode {
     let spent = limits.budget.spent();
     eprintln!(
@@ -190,6 +190,19 @@ pub(crate) fn left_over(left: u64, refused: u64, limits: &RunLimits) -> ExitCode
     let left = counted(left, "result is", "results are");
     eprintln!("{why}; {left} left: run the same command again to continue");
     if reached.is_some() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Fails a run in which a judge gave no verdict at all, and names the judge.
+pub(crate) fn failed_if_unreadable<'o>(outcomes: impl IntoIterator<Item = &'o RunOutcome>, code: ExitCode) -> ExitCode {
+    let unreadable: Vec<&RunOutcome> = outcomes.into_iter().filter(|outcome| outcome.is_unreadable()).collect();
+    for outcome in &unreadable {
+        eprintln!(
+            "no reply of {} contains a verdict: see its replies on the pages of the items, give it a longer reply (max_tokens), or \
+             name another judge; --retry-failed asks it again",
+            outcome.model
+        );
+    }
+    if unreadable.is_empty() { code } else { ExitCode::FAILURE }
 }
 
 #[cfg(test)]

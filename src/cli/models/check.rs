@@ -1,4 +1,4 @@
-//! `langya models check`: asks each model one question, and says what one that fails needs.
+//! `langya models check`: sends each model a test question, and prints the remedy for failures.
 
 use std::process::ExitCode;
 
@@ -11,10 +11,10 @@ use crate::output_format::OutputFormat;
 use crate::services::model_check::check_all;
 use crate::table::value_or_dash;
 
-/// Prints a row for each model; the exit code is 1 where one failed.
+/// Prints a row for each model; the exit code is 1 if one failed.
 ///
 /// # Errors
-/// Settings that cannot be used, or an output that cannot be written.
+/// Invalid settings, or an output that cannot be written.
 pub(super) async fn print_check(
     settings: &Settings,
     env: &Environment,

@@ -118,7 +118,7 @@ impl SetOptions {
 /// Changes values of one entry.
 ///
 /// # Errors
-/// As [`change`], and where nothing is to be changed.
+/// As [`change`], or no change given.
 pub(super) async fn set(options: &SetOptions, location: &Location, env: &Environment) -> CommandResult<ExitCode> {
     let values = ModelValues {
         weight: options.weight,
@@ -131,7 +131,7 @@ pub(super) async fn set(options: &SetOptions, location: &Location, env: &Environ
     change(&options.id, &Change::Values(values), location, env).await
 }
 
-/// One line of `models add`.
+/// Output row of `models add`.
 #[derive(Debug, Clone, Serialize)]
 struct AdditionRow {
     id: String,
@@ -160,10 +160,10 @@ impl TableRow for AdditionRow {
     }
 }
 
-/// Adds what a server lists, and prints each model with what it came to.
+/// Adds the models that a server lists, and prints the result for each.
 ///
 /// # Errors
-/// A list that cannot be read, nothing to add, or a file that cannot be edited.
+/// An unreadable list, no models to add, or a file that cannot be edited.
 pub(super) async fn add(options: &AddModelOptions, location: &Location, env: &Environment) -> CommandResult<ExitCode> {
     let request = AddRequest {
         from: options.from.clone(),
@@ -198,7 +198,7 @@ pub(super) async fn add(options: &AddModelOptions, location: &Location, env: &En
 /// Changes one entry.
 ///
 /// # Errors
-/// No such model, or a file that cannot be edited.
+/// An unknown model, or a file that cannot be edited.
 pub(super) async fn change(
     id: &str,
     change: &Change,
@@ -218,7 +218,7 @@ pub(super) async fn change(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Where commands keep what they did: the audit log of the database, if an arena has ever made one.
+/// Audit log for commands: that of the database, if an arena has ever created one.
 struct CommandAudit {
     store: Option<Store>,
     rng: SharedRng,
@@ -233,7 +233,7 @@ impl CommandAudit {
                 Err(StoreError::Missing(_)) => None,
                 Err(error) => return Err(error.into()),
             },
-            // The edit may mend them, and nobody knows which database they mean.
+            // The edit may fix the settings; until then the database is unknown.
             Err(_) => None,
         };
         Ok(Self::new(store, env))
@@ -255,7 +255,7 @@ impl CommandAudit {
     }
 }
 
-/// The day, for prices that were looked up now.
+/// Returns today's date, for prices looked up now.
 fn today() -> CommandResult<PriceDate> {
     let now = Timestamp::from_millisecond(SystemClock.now().0).context("the clock shows no date")?;
     Ok(now.to_zoned(TimeZone::UTC).date().to_string().parse::<PriceDate>().context("the clock shows no date")?)

@@ -1,4 +1,4 @@
-//! `langya models pairing`: what another pairing would change. Nothing is changed.
+//! `langya models pairing`: previews another pairing policy. Read-only.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -62,7 +62,7 @@ impl FromStr for ModelWeight {
     }
 }
 
-/// A pair with its chances.
+/// Output row of a pair with its probabilities.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 struct PairRow {
     model_a: String,
@@ -82,10 +82,10 @@ impl TableRow for PairRow {
     }
 }
 
-/// Prints every pair, the likeliest under the other pairing first.
+/// Prints every pair, in descending order of probability under the other pairing.
 ///
 /// # Errors
-/// Numbers that no pairing can have, too few models, or an unavailable database.
+/// Invalid numbers, too few models, or an unavailable database.
 pub(super) async fn print_preview(options: &PairingOptions, settings: &Settings) -> CommandResult<ExitCode> {
     let former = settings.pairing.clone();
     let tried = PairingSettings {
@@ -124,15 +124,15 @@ fn row(pair: &PairChange, votes: u32) -> PairRow {
     }
 }
 
-/// What is known of the models' strengths.
+/// Ratings and vote counts of the models.
 struct Ratings {
     leaderboard: Leaderboard,
-    /// Rated votes of two models, by id.
+    /// Number of rated votes of two models, by ids.
     pair_votes: BTreeMap<[String; 2], u64>,
 }
 
 impl Ratings {
-    /// Reads the latest leaderboard, and the votes of pairs where one of these rules asks for them.
+    /// Reads the latest leaderboard, and the votes of pairs if one of the rules needs them.
     async fn read(settings: &Settings, rules: [&PairingRules; 2]) -> CommandResult<Self> {
         let store = databases::open(&settings.storage, IfMissing::Fail).await?;
         let leaderboard = LatestLeaderboard::open(&store).await?.latest().leaderboard.clone();

@@ -1,4 +1,4 @@
-//! `langya models register` and `langya models reason`: the register of models out of the database.
+//! `langya models register` and `langya models reason`: the register of models in the database.
 
 use std::collections::BTreeSet;
 use std::process::ExitCode;
@@ -64,7 +64,7 @@ impl CommandFailure for ReasonError {
 /// Prints the register.
 ///
 /// # Errors
-/// A database that cannot be read.
+/// A database failure.
 pub(super) async fn print_register(options: &RegisterOptions, settings: &Settings) -> CommandResult<ExitCode> {
     let store = databases::open(&settings.storage, IfMissing::Fail).await?;
     let period = match options.period {
@@ -85,7 +85,7 @@ pub(super) async fn print_register(options: &RegisterOptions, settings: &Setting
 /// Records a reason.
 ///
 /// # Errors
-/// [`ReasonError`], or a database that cannot be written.
+/// [`ReasonError`], or a database failure.
 pub(super) async fn state(options: &ReasonOptions, settings: &Settings) -> CommandResult<ExitCode> {
     let store = databases::open(&settings.storage, IfMissing::Fail).await?;
     state_reason(&store, &options.id, &options.reason, SystemClock.now()).await?;
@@ -93,7 +93,7 @@ pub(super) async fn state(options: &ReasonOptions, settings: &Settings) -> Comma
     Ok(ExitCode::SUCCESS)
 }
 
-/// The ids of the latest leaderboard.
+/// Returns the model ids of the latest leaderboard.
 async fn on_leaderboard(store: &Store) -> CommandResult<BTreeSet<String>> {
     let Some(stored) = store.latest_leaderboard().await? else { return Ok(BTreeSet::new()) };
     let leaderboard = leaderboard_json::from_json(&stored.body)?;
@@ -128,7 +128,7 @@ fn pairing_cells(period: &PairingPeriod) -> Vec<String> {
     ]
 }
 
-/// A model as one line.
+/// Output row of a model.
 #[derive(Serialize)]
 struct RegisterLine {
     id: String,

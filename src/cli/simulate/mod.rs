@@ -1,4 +1,4 @@
-//! `langya simulate`: simulates votes from known strengths, to test power and coverage, or what rigging gains (`rig`).
+//! `langya simulate`: simulates votes from known strengths, to test power and coverage, or the effect of rigging (`rig`).
 
 mod rig;
 
@@ -15,7 +15,7 @@ use crate::error::{BadInput, CommandResult};
 use crate::formats::simulation::{SimulatedVotesFile, write_truth};
 use crate::formats::tables::Format;
 
-/// Votes that are written between two moments at which a signal can end the command.
+/// Number of votes written between two checks for a signal.
 const STEP: u32 = 10_000;
 
 /// Options of `langya simulate`.
@@ -66,7 +66,7 @@ pub struct SimulateOptions {
     rig: rig::RigFlags,
 }
 
-/// Simulates votes and writes them and the true strengths. Both files are written atomically, and a signal leaves neither.
+/// Simulates votes and writes them with the true strengths. Both files are written atomically; a signal leaves neither.
 ///
 /// # Errors
 /// Invalid options, a file that cannot be written, or a signal.
@@ -83,7 +83,8 @@ pub async fn run(options: SimulateOptions) -> CommandResult<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes the votes and the true strengths, and names both files when both are whole. Dropped before its end, it leaves no file behind.
+/// Writes the votes and the true strengths, and renames both files into place once complete. Cancel-safe: unfinished files are removed on
+/// drop.
 async fn write_files(
     options: &SimulateOptions,
     simulation: &mut Simulation,

@@ -1,4 +1,4 @@
-//! `langya simulate --rig`: what rigging an arena gains and costs, under each control.
+//! `langya simulate --rig`: gain and cost of rigging an arena, under each control.
 
 use std::process::ExitCode;
 
@@ -67,7 +67,7 @@ impl CommandFailure for RiggingError {
     }
 }
 
-/// One strategy under one control: a row of the table, and a number of columns for each number of rigged votes and of places.
+/// Output row of one strategy under one control, with columns for each number of rigged votes and of places.
 #[derive(Serialize)]
 struct RigLine {
     honest_votes: u32,
@@ -75,24 +75,24 @@ struct RigLine {
     /// Share of the attacker's votes that are honest.
     rigger_honest: f64,
     control: &'static str,
-    /// Mean places up after 10, 25, 50, 100, 250 and 500 rigged votes.
+    /// Mean number of places gained after 10, 25, 50, 100, 250 and 500 rigged votes.
     places_up_10: f64,
     places_up_25: f64,
     places_up_50: f64,
     places_up_100: f64,
     places_up_250: f64,
     places_up_500: f64,
-    /// Battles for 500 rigged votes, and how many of these are rated.
+    /// Number of battles for 500 rigged votes, and how many of these are rated.
     battles_500: f64,
     rated_500: f64,
-    /// Rigged votes and battles for one, three and five places; empty if most targets do not rise so far.
+    /// Rigged votes and battles for gaining one, three and five places; empty if most targets do not rise so far.
     votes_for_1: Option<usize>,
     battles_for_1: Option<usize>,
     votes_for_3: Option<usize>,
     battles_for_3: Option<usize>,
     votes_for_5: Option<usize>,
     battles_for_5: Option<usize>,
-    /// Share of the attacker's accounts of whom the control leaves out a vote, after 500 votes.
+    /// Share of the attacker's accounts with a vote excluded by the control, after 500 votes.
     riggers_hit_500: f64,
     honest_votes_lost: f64,
     honest_voters_hurt: f64,
@@ -181,7 +181,7 @@ impl TableRow for RigLine {
     }
 }
 
-/// Simulates and prints one line for each strategy and control.
+/// Simulates attacks and prints one line for each strategy and control.
 ///
 /// # Errors
 /// Invalid options.

@@ -1,4 +1,4 @@
-//! `langya votes exclude` and `langya votes include`: who decides which votes count, what that changes, and the change itself.
+//! `langya votes exclude` and `langya votes include`: previews and writes decisions on exclusions.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -27,7 +27,7 @@ use crate::services::exclusions::write_decision::{DecisionContext, write_decisio
 use crate::table::{render, table};
 use crate::{Location, output, progress};
 
-/// Voters that a table shows, those with the most votes.
+/// Maximum number of voters in a table, those with the most votes.
 const SHOWN_VOTERS: usize = 20;
 
 /// Flags of `langya votes exclude`.
@@ -77,16 +77,16 @@ fn parse_text(text: &str) -> Result<String, String> {
     is_usable.then(|| text.to_owned()).ok_or_else(|| format!("write 1 to {LONGEST_REASON} characters of plain text"))
 }
 
-/// What a command did, or would do.
+/// Report of a decision, or of its dry run.
 #[derive(Serialize)]
 struct DecisionReport {
     action: &'static str,
     dry_run: bool,
     /// `null` for all rules.
     rule: Option<String>,
-    /// Votes that the filters select.
+    /// Number of votes that match the filters.
     matched: usize,
-    /// Votes among them whose exclusions change.
+    /// Number of these votes whose exclusions change.
     votes: usize,
     voters: Vec<DecidedVoter>,
     /// `null` unless it is a dry run.
@@ -94,7 +94,7 @@ struct DecisionReport {
     leaderboard: Option<LeaderboardChange>,
 }
 
-/// Votes of a voter; an empty name stands for all imported votes that name none.
+/// Vote count of a voter; the empty name stands for all imported votes without a voter.
 #[derive(Serialize)]
 struct DecidedVoter {
     voter: String,
@@ -104,7 +104,7 @@ struct DecidedVoter {
 /// Excludes votes.
 ///
 /// # Errors
-/// No filter, or no vote that matches.
+/// No filter, or no matching vote.
 pub(super) async fn exclude(options: ExcludeOptions, env: &Environment) -> CommandResult<ExitCode> {
     let ExcludeOptions { common, rule, reason } = options;
     run(common, ExclusionDecision::Exclude { rule, reason }, env).await
@@ -113,7 +113,7 @@ pub(super) async fn exclude(options: ExcludeOptions, env: &Environment) -> Comma
 /// Withdraws exclusions.
 ///
 /// # Errors
-/// No filter, or no exclusion in force that matches.
+/// No filter, or no matching exclusion in force.
 pub(super) async fn include(options: IncludeOptions, env: &Environment) -> CommandResult<ExitCode> {
     let IncludeOptions { common, rule } = options;
     run(common, ExclusionDecision::Include { rule }, env).await
@@ -197,7 +197,7 @@ async fn preview_of(
     Ok(change)
 }
 
-/// The user of the operating system, as far as the environment names one.
+/// Returns the operating system user, if the environment has one.
 fn user(env: &Environment) -> String {
     env.user().and_then(|name| parse_text(name).ok()).unwrap_or_else(|| "operator".to_owned())
 }
@@ -259,7 +259,7 @@ fn shown(report: &DecisionReport, votes: &[ListedVote<'_>], format: OutputFormat
     }
 }
 
-/// The models whose rank changes.
+/// Formats the models whose rank changes as a table.
 pub(super) fn change_table(change: &LeaderboardChange) -> String {
     let largest = change.largest_change.map_or_else(|| "-".to_owned(), |points| format!("{points:+.1} points"));
     let head = format!(

@@ -45,7 +45,7 @@ struct Numbers {
 }
 
 impl FilterFlags {
-    /// The votes that they select, excluded by `rule` if that is given.
+    /// Returns the filter of the selected votes, excluded by `rule` if given.
     pub(super) fn filter(&self, rule: Option<&str>) -> VoteFilter {
         let all = VoteRange::ALL;
         let numbers = self.seq.unwrap_or(Numbers { first: 1, last: all.upto });
@@ -65,17 +65,17 @@ impl FilterFlags {
         }
     }
 
-    /// Whether they select all votes.
+    /// Whether no filter is given.
     pub(super) fn is_empty(&self) -> bool {
         self.filter(None) == VoteFilter::default() && self.seq.is_none()
     }
 
-    /// Whether they name voters or models: a name with a slip selects nothing.
+    /// Whether voters or models are named, whose misspelling would select nothing.
     pub(super) fn has_names(&self) -> bool {
         !self.voter.is_empty() || !self.model.is_empty()
     }
 
-    /// Refuses a prompt cluster that does not exist: a name with a slip would select nothing in silence.
+    /// Rejects an unknown prompt cluster, since a misspelled one would silently select nothing.
     pub(super) async fn check(&self, store: &Store) -> CommandResult<()> {
         let Some(cluster) = self.prompt_cluster else { return Ok(()) };
         if read_prompt_index(store, |_, _| {}).await?.has(cluster) {

@@ -9,7 +9,7 @@ use tokio::task::spawn_blocking;
 
 use crate::databases;
 use crate::domain::integrity::rigging_detection::{
-    DEFAULT_ALPHA, FEWEST_VOTES, VoterReport, VoterResult, VoterTest, test_voters,
+    DEFAULT_ALPHA, MIN_VOTES, VoterReport, VoterResult, VoterTest, test_voters,
 };
 use crate::domain::plural::counted;
 use crate::domain::rating::FitError;
@@ -74,13 +74,13 @@ impl TestFlag {
     }
 }
 
-/// A flagged voter as it is listed.
+/// Output row of a flagged voter.
 #[derive(Serialize)]
 struct FlaggedLine<'v> {
     voter: &'v str,
     votes: u64,
     test: &'static str,
-    /// `for` or `against` the model; empty where the test looks at no single model.
+    /// `for` or `against` the model; empty if the test considers no single model.
     votes_are: &'static str,
     model: &'v str,
     votes_on_model: Option<u64>,
@@ -131,7 +131,7 @@ impl TableRow for FlaggedLine<'_> {
     }
 }
 
-/// Prints the flagged voters, the most suspicious first. It excludes nobody.
+/// Prints the flagged voters, the most suspicious first. Excludes no votes.
 ///
 /// # Errors
 /// Invalid files or options, votes without voters, or an unavailable database.
@@ -148,13 +148,13 @@ pub(super) async fn run(options: &FlaggedOptions, env: &Environment) -> CommandR
     };
     note_unread_columns(&log.unread_columns);
     let (tests, seed) = (options.test.tests(), options.seed);
-    // On a thread of its own: a signal does not wait for what may take minutes.
+    // On a blocking thread, so that a signal does not wait minutes for it.
     let testing =
         spawn_blocking(move || tests.into_iter().map(|test| (test, test_voters(&log, test, seed))).collect::<Vec<_>>());
     let mut reports = Vec::new();
     for (test, tested) in testing.await? {
         let mut report = match tested {
-            // Nobody has voted yet, or all votes were imported without their voters.
+            // There are no votes yet, or all were imported without voters.
             Err(FitError::NoVoters) if stored => VoterReport { test, voters: 0, results: Vec::new(), taste: None },
             tested => tested?,
         };
@@ -175,7 +175,7 @@ async fn read_database(options: &FlaggedOptions, env: &Environment) -> CommandRe
     let bar = progress::bar("reading votes");
     let log = read_voters(&store, |done, all| progress::show(&bar, done, all)).await?;
     bar.finish_and_clear();
-    // Before what may take minutes: a command that is killed leaves the log of an open database beside it.
+    // Closed before minutes of computing: a killed command leaves the log of an open database beside it.
     store.close().await;
     Ok(log)
 }
@@ -186,7 +186,7 @@ fn summary(report: &VoterReport, alpha: f64) -> String {
         format!("; {found} look suspicious, which is more than a quarter of all voters, so the test singles out nobody")
     });
     format!(
-        "note: {}: {flagged} of {} flagged{withheld}; not tested, for fewer than {FEWEST_VOTES} votes for a side: {}",
+        "note: {}: {flagged} of {} flagged{withheld}; not tested, for fewer than {MIN_VOTES} votes for a side: {}",
         report.test.as_str(),
         counted(tested, "voter", "voters"),
         report.voters.saturating_sub(u64::try_from(tested).unwrap_or(u64::MAX)),

@@ -36,7 +36,7 @@ pub(super) struct ListVotesOptions {
 }
 
 impl ListVotesOptions {
-    /// The note where no vote matches the flags; `None` where all votes match them.
+    /// Returns a note for an empty result; `None` without filters.
     fn no_match_note(&self) -> Option<&'static str> {
         if self.filters.has_names() || self.rule.is_some() {
             return Some("note: no vote matches; write voters, models and rules as `langya votes list` prints them");
@@ -45,7 +45,7 @@ impl ListVotesOptions {
     }
 }
 
-/// A vote as it is listed.
+/// Output row of a vote.
 #[derive(Serialize)]
 pub(super) struct ListedVote<'v> {
     seq: i64,
@@ -55,12 +55,12 @@ pub(super) struct ListedVote<'v> {
     model_a: &'v str,
     model_b: &'v str,
     winner: &'static str,
-    /// The rules that exclude it, joined by spaces; empty for a rated vote.
+    /// Rules that exclude it, joined by spaces; empty for a rated vote.
     excluded_by: String,
 }
 
 impl<'v> ListedVote<'v> {
-    /// The votes with their battles.
+    /// Creates the rows of votes with their battles.
     ///
     /// # Errors
     /// [`StoreError`].

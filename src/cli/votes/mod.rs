@@ -1,4 +1,4 @@
-//! `langya votes`: list votes, exclude them from the ratings, and rate them again.
+//! `langya votes`: lists votes, excludes them from the ratings, and readmits them.
 
 mod decide;
 mod filters;
@@ -37,7 +37,7 @@ enum VotesCommand {
 /// Runs the subcommand.
 ///
 /// # Errors
-/// Input that cannot be used (exit code 2), or a run that failed (1).
+/// Invalid input (exit code 2), or a failed run (1).
 pub async fn run(options: VotesOptions, env: &Environment) -> CommandResult<ExitCode> {
     match options.what {
         VotesCommand::List(options) => list::run(&options, env).await,

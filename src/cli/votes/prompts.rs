@@ -1,4 +1,4 @@
-//! `langya votes prompts`: the prompts that votes are about, those that are the same or nearly the same taken together.
+//! `langya votes prompts`: prompts of votes, with identical and nearly identical ones clustered.
 
 use std::process::ExitCode;
 
@@ -16,7 +16,7 @@ use crate::output_format::OutputFormat;
 use crate::table::{TableRow, render};
 use crate::{Location, output, progress};
 
-/// Characters of a prompt in a table.
+/// Maximum length of a prompt in a table, in characters.
 const SHOWN: usize = 60;
 
 /// Flags of `langya votes prompts`.
@@ -35,14 +35,14 @@ pub(super) struct PromptsOptions {
     format: OutputFormat,
 }
 
-/// A cluster as it is listed.
+/// Output row of a cluster.
 #[derive(Serialize)]
 struct ClusterLine {
     prompt_cluster: String,
     votes: u64,
     rated: u64,
     voters: u64,
-    /// Of the votes whose prompt is known.
+    /// Share of the votes with a known prompt.
     share: f64,
     prompt: String,
 }

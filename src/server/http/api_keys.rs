@@ -14,7 +14,7 @@ use crate::services::admin::api_keys::KeyRefused;
 use crate::state::AppState;
 
 /// Key under which wrong keys from loopback addresses are counted too: behind a proxy that is not trusted, every client has one.
-const THIS_MACHINE: &str = "this machine";
+const LOOPBACK_NETWORK: &str = "this machine";
 /// Default number of entries per response, and the maximum.
 const PAGE: u32 = 100;
 const MOST: u32 = 1_000;
@@ -114,7 +114,7 @@ pub(super) async fn admit(
 ) -> Result<ApiKeyRow, KeyRefused> {
     let sent = bearer(request).ok_or(KeyRefused::Missing(scope))?;
     let network = network_of(request, &app.settings.now().server.trusted_proxies);
-    app.api_keys.admit(sent, scope, network.as_deref().unwrap_or(THIS_MACHINE), &app.limits).await
+    app.api_keys.admit(sent, scope, network.as_deref().unwrap_or(LOOPBACK_NETWORK), &app.limits).await
 }
 
 /// `GET /api/v1/key`: the permissions of the request's key.

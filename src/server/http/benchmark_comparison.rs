@@ -7,9 +7,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::error::PageError;
+use super::leaderboard_view::name_of;
 use crate::domain::benchmark::registry::suite as suite_named;
 use crate::domain::benchmark::run_comparison::ComparedRuns;
 use crate::domain::benchmark::run_comparison::RunComparison;
+use crate::domain::benchmark::run_manifest::SETTINGS_OF;
 use crate::domain::benchmark::{SuiteOptions, custom_suite};
 use crate::pages::benchmark as pages;
 use crate::services::benchmark::error::BenchError;
@@ -51,8 +53,12 @@ pub(super) async fn page(
 ) -> Result<HttpResponse, PageError> {
     let suite = path.into_inner();
     let title = title(&app, &suite).await?;
-    let runs = app.store.bench_runs_of(&suite, RUNS).await.map_err(BenchError::from)?;
-    let compared = compared(&request, &app, &suite).await?;
+    let name = |id: &str| name_of(id, &app.models);
+    let mut runs = app.store.bench_runs_of(&suite, RUNS).await.map_err(BenchError::from)?;
+    for model in runs.iter_mut().flat_map(|row| &mut row.run.models) {
+        *model = name(model);
+    }
+    let compared = compared(&request, &app, &suite).await?.map(|found| Arc::new(with_names(&found, &name)));
     Ok(pages::comparison(&request, &pages::ComparisonView { suite, title, runs, compared }))
 }
 
@@ -79,6 +85,23 @@ async fn compared(request: &HttpRequest, app: &AppState, suite: &str) -> Result<
         return Ok(None);
     }
     Ok(Some(app.suite_results.comparisons.latest(suite, [&before, &after]).await?))
+}
+
+/// Returns a comparison with display names in place of model ids.
+fn with_names(compared: &ComparedRuns, name: &dyn Fn(&str) -> String) -> ComparedRuns {
+    let mut named = compared.clone();
+    for row in &mut named.comparison.models {
+        row.model = name(&row.model);
+    }
+    for item in &mut named.comparison.items {
+        item.model = name(&item.model);
+    }
+    for change in &mut named.comparison.changes {
+        if let Some(model) = change.what.strip_prefix(SETTINGS_OF) {
+            change.what = format!("{SETTINGS_OF}{}", name(model));
+        }
+    }
+    named
 }
 
 /// Returns the display name of a suite.

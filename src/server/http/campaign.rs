@@ -22,10 +22,10 @@ use crate::infra::clock::Clock;
 use crate::infra::limits::{Caller, LimitedAction, RateLimited};
 use crate::infra::storage::StandingJudgement;
 use crate::pages;
-use crate::render::i18n::pages::MissingThing;
+use crate::render::i18n::pages::MissingObject;
 use crate::render::markup;
 use crate::services::admin::api_keys::KeyRefused;
-use crate::services::campaign::annotating::{AnnotatingError, Annotator, JudgementTaking};
+use crate::services::campaign::annotating::{AnnotatingError, Annotator, JudgementContext};
 use crate::services::campaign::joining::{self, JoinIdentity};
 use crate::state::AppState;
 
@@ -289,10 +289,10 @@ fn key_code(error: &KeyRefused) -> &'static str {
 /// `GET /campaign/{id}`: the page on which annotators judge. It is the same for everyone; its script sends the link's token.
 ///
 /// # Errors
-/// [`PageError::MissingThing`] for an unknown campaign.
+/// [`PageError::MissingObject`] for an unknown campaign.
 pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
     let id = request.match_info().query("id");
-    let missing = || PageError::MissingThing(MissingThing::Campaign);
+    let missing = || PageError::MissingObject(MissingObject::Campaign);
     let row = if is_id(id) { app.store.campaign(id).await? } else { None };
     let row = row.ok_or_else(missing)?;
     let plan =
@@ -383,9 +383,9 @@ fn network(request: &HttpRequest, app: &AppState) -> Option<String> {
     network_of(request, &app.settings.now().server.trusted_proxies)
 }
 
-fn taking(app: &AppState) -> JudgementTaking<'_> {
+fn taking(app: &AppState) -> JudgementContext<'_> {
     let voting = &app.voting;
-    JudgementTaking {
+    JudgementContext {
         store: &app.store,
         rng: &app.rng,
         clock: &*app.clock,

@@ -11,7 +11,7 @@ use crate::infra::storage::{CampaignRow, CampaignState};
 use crate::pages::campaign_report::PublicCampaignReportPage;
 use crate::pages::{Page, Section, respond};
 use crate::render::i18n::campaign_report::campaign_report_texts;
-use crate::render::i18n::pages::MissingThing;
+use crate::render::i18n::pages::MissingObject;
 use crate::render::report::campaign::{Audience, CampaignDocument, html};
 use crate::state::AppState;
 
@@ -26,11 +26,11 @@ pub(super) struct DocumentBody {
 /// `GET /campaign/{id}/report`
 ///
 /// # Errors
-/// [`PageError::MissingThing`] without a public report.
+/// [`PageError::MissingObject`] without a public report.
 pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
     let id = request.match_info().query("id");
     let row = if is_id(id) { app.store.campaign(id).await? } else { None };
-    let missing = || PageError::MissingThing(MissingThing::CampaignReport);
+    let missing = || PageError::MissingObject(MissingObject::CampaignReport);
     let row = row.filter(is_public).ok_or_else(missing)?;
     let page = Page::new(&request, Section::None);
     let DocumentBody { title, body } = document_body(&app, &row, Audience::Public, page.language).await?;

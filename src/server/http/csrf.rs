@@ -63,7 +63,7 @@ pub(super) async fn refuse_cross_site<B: MessageBody>(
     if !is_late.get() {
         return Ok(response.map_into_left_body());
     }
-    let mut late = PageError::SlowBody.error_response();
+    let mut late = PageError::BodyTimeout.error_response();
     late.head_mut().set_connection_type(ConnectionType::Close);
     Ok(response.into_response(late).map_into_right_body())
 }
@@ -77,7 +77,7 @@ fn check(headers: &HeaderMap, public_url: &str) -> Result<(), PageError> {
     }
     // 64 kB can decompress to 64 MB before any limit applies.
     if headers.get_all(CONTENT_ENCODING).any(|encoding| !encoding.as_bytes().eq_ignore_ascii_case(b"identity")) {
-        return Err(PageError::PackedBody);
+        return Err(PageError::CompressedBody);
     }
     let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim();

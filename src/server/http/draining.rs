@@ -9,7 +9,7 @@ use actix_web::{Error, web};
 use crate::state::AppState;
 
 /// Middleware for `actix_web::middleware::from_fn`: closes the connection after a response during the drain.
-pub(super) async fn let_connections_go(
+pub(super) async fn close_connections(
     request: ServiceRequest,
     next: Next<impl MessageBody>,
 ) -> Result<ServiceResponse<impl MessageBody>, Error> {

@@ -7,7 +7,7 @@ use crate::domain::admin::role::Role;
 use crate::infra::single_flight::FlightError;
 use crate::infra::storage::StoreError;
 use crate::pages::invalid_query::InvalidQuery;
-use crate::render::i18n::pages::{InvalidField, MissingThing};
+use crate::render::i18n::pages::{InvalidField, MissingObject};
 use crate::services::admin::api_keys::KeyRefused;
 use crate::services::arena::voting::VoteError;
 use crate::services::battle_judging::reports::BattleJudgingError;
@@ -118,16 +118,16 @@ pub enum PageError {
     PlainText,
     /// The body is compressed.
     #[error("compressed request bodies are not read: send the body without Content-Encoding")]
-    PackedBody,
+    CompressedBody,
     /// The body did not arrive in time.
     #[error("the request body did not arrive in time: send it again")]
-    SlowBody,
+    BodyTimeout,
     /// The addressed resource does not exist.
     #[error("{0}")]
     Missing(String),
     /// A link of a visitor or of the admin leads to something that does not exist.
     #[error("{}", .0.in_english())]
-    MissingThing(MissingThing),
+    MissingObject(MissingObject),
     /// The rendering thread ended early.
     #[error("the page could not be rendered: try again")]
     Thread(#[from] tokio::task::JoinError),
@@ -176,14 +176,14 @@ impl ResponseError for PageError {
             Self::ForeignHost => StatusCode::MISDIRECTED_REQUEST,
             error if error.is_outage() => StatusCode::SERVICE_UNAVAILABLE,
             Self::Key(error) => key_status(error),
-            Self::PlainText | Self::PackedBody => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            Self::SlowBody => StatusCode::REQUEST_TIMEOUT,
+            Self::PlainText | Self::CompressedBody => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Self::BodyTimeout => StatusCode::REQUEST_TIMEOUT,
             Self::AdminSignInRequired => StatusCode::UNAUTHORIZED,
             Self::ForeignOrigin | Self::ForeignPage | Self::SignInRequired | Self::ForeignForm | Self::AdminRole(_) => {
                 StatusCode::FORBIDDEN
             }
             Self::NotAWebsocket | Self::InvalidQuery(_) | Self::InvalidField(_) => StatusCode::BAD_REQUEST,
-            Self::Missing(_) | Self::MissingThing(_) => StatusCode::NOT_FOUND,
+            Self::Missing(_) | Self::MissingObject(_) => StatusCode::NOT_FOUND,
             Self::FilteredLeaderboard(error) if error.is_missing() => StatusCode::NOT_FOUND,
             Self::Bench(error) if error.is_missing() => StatusCode::NOT_FOUND,
             Self::Correlation(error) if error.is_input() => StatusCode::BAD_REQUEST,

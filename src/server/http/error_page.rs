@@ -19,9 +19,8 @@ pub(super) async fn as_page<B: MessageBody>(
     next: Next<B>,
 ) -> Result<ServiceResponse<EitherBody<B, BoxBody>>, Error> {
     let response = next.call(request).await?;
-    let is_for_people = accepts_html(response.request().headers()) && !response.request().path().starts_with("/api/");
     let is_text = !matches!(response.response().body().size(), BodySize::None | BodySize::Sized(0));
-    if !is_for_people || !is_text {
+    if !is_for_people(response.request()) || !is_text {
         return Ok(response.map_into_left_body());
     }
     let error = response.response().error().and_then(|error| error.as_error::<PageError>());
@@ -43,12 +42,17 @@ fn page_of(request: &HttpRequest, status: StatusCode, error: &PageError) -> Opti
         PageError::ForeignHost | PageError::Key(_) => None,
         PageError::ForeignForm => Some(refused::refused_form(request, status)),
         PageError::SignInRequired => Some(refused::sign_in_required(request, status)),
-        PageError::MissingThing(thing) => Some(refused::missing(request, status, *thing)),
+        PageError::MissingObject(thing) => Some(refused::missing(request, status, *thing)),
         PageError::InvalidField(field) => Some(refused::invalid_field(request, status, *field)),
         PageError::AdminRole(role) => Some(refused::role_required(request, status, *role)),
         error if error.is_outage() => Some(unavailable::unavailable(request, status)),
         error => Some(refused::refused(request, status, &error.to_string())),
     }
+}
+
+/// Whether a person opens this address in a browser.
+pub(super) fn is_for_people(request: &HttpRequest) -> bool {
+    accepts_html(request.headers()) && !request.path().starts_with("/api/")
 }
 
 /// Whether the request accepts HTML, as browsers do when they open a page.

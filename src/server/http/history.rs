@@ -20,7 +20,7 @@ use crate::infra::config::AccessMode;
 use crate::pages;
 use crate::pages::history::{BattleReader, BattleView, HistoryView, OwnerView, RemovalView};
 use crate::pages::query_string::escaped;
-use crate::render::i18n::pages::{InvalidField, MissingThing};
+use crate::render::i18n::pages::{InvalidField, MissingObject};
 use crate::services::arena::history;
 use crate::services::deletion_requests::{self, DeletionRequestError};
 use crate::services::labeling::visitor_labels;
@@ -192,7 +192,7 @@ pub(super) async fn ask_removal(
     form: web::Form<RemovalForm>,
 ) -> Result<HttpResponse, PageError> {
     let battle = if is_share_token(&token) { app.store.shared_battle(&token).await? } else { None };
-    let battle = battle.ok_or_else(|| PageError::MissingThing(MissingThing::SharedBattle))?;
+    let battle = battle.ok_or_else(|| PageError::MissingObject(MissingObject::SharedBattle))?;
     match deletion_requests::ask(&app.store, &app.rng, app.clock.as_ref(), battle, &form.reason).await {
         Ok(()) => Ok(see_other(&format!("/shared/{token}?{ASKED}#removal"))),
         Err(DeletionRequestError::Store(error)) => Err(error.into()),
@@ -262,7 +262,7 @@ pub(super) async fn label(
     let (visitor, battle) = owned(&request, &app, &id, &TokenForm { token }).await?;
     let known = history::own_battle(&app.store, &visitor.session.visitor, &battle).await?;
     if !known.is_some_and(|battle| may_label(&battle)) {
-        return Err(PageError::MissingThing(MissingThing::BattleToLabel));
+        return Err(PageError::MissingObject(MissingObject::BattleToLabel));
     }
     let scheme = Scheme::parse(&scheme)
         .ok_or_else(|| PageError::InvalidQuery(format!("the labels {scheme:?} are unknown: use superclue or urs")))?;
@@ -303,7 +303,7 @@ async fn owned(
     // The id becomes part of a header.
     let is_plain = id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
     let battle = BattleId::parse(id).filter(|_| is_plain);
-    Ok((visitor, battle.ok_or_else(|| PageError::MissingThing(MissingThing::Battle))?))
+    Ok((visitor, battle.ok_or_else(|| PageError::MissingObject(MissingObject::Battle))?))
 }
 
 /// Returns the visitor of a request, for private pages. A signed-out session is refused.

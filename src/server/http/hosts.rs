@@ -8,10 +8,12 @@ use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::Version;
 use actix_web::http::header::{COOKIE, HOST, HeaderMap, ORIGIN};
 use actix_web::middleware::Next;
-use actix_web::{Error, HttpRequest, web};
+use actix_web::{Error, HttpRequest, ResponseError, web};
 use reqwest::Url;
 
 use super::error::PageError;
+use super::error_page::is_for_people;
+use crate::pages::foreign_host::foreign_host;
 use crate::state::AppState;
 
 /// Default port of `https`.
@@ -28,10 +30,16 @@ pub(super) async fn refuse_foreign_hosts<B: MessageBody>(
 ) -> Result<ServiceResponse<EitherBody<B>>, Error> {
     let target = request.uri().authority().map(|authority| authority.as_str());
     if is_served(request.version(), target, request.headers(), &app.settings.now().server.public_url) {
-        Ok(next.call(request).await?.map_into_left_body())
-    } else {
-        Ok(request.error_response(PageError::ForeignHost).map_into_right_body())
+        return Ok(next.call(request).await?.map_into_left_body());
     }
+    let refused = PageError::ForeignHost;
+    let response = if is_for_people(request.request()) {
+        let page = foreign_host(request.request(), refused.status_code());
+        request.into_response(page)
+    } else {
+        request.error_response(refused)
+    };
+    Ok(response.map_into_right_body())
 }
 
 /// Returns the arena's base address: the public one if set, or else that of this request; without a trailing slash.

@@ -136,7 +136,7 @@ fn narrowed(mut view: LeaderboardView, choice: &LeaderboardSelection, language: 
     if !choice.is_plain() {
         view.rows.retain(|row| choice.shows(facts(row)));
         view.rows.sort_by(|one, other| choice.order(facts(one), facts(other)));
-        // Adjacent rows need not be neighbours in rank any more.
+        // Adjacent rows may no longer be neighbours in rank.
         view.rows.iter_mut().for_each(|row| row.next = None);
     }
     view

@@ -280,7 +280,7 @@ pub fn serve(app: Arc<AppState>, listener: TcpListener, commands: fn() -> String
             .wrap(from_fn(entity_tags::tag_answers))
             .wrap(Compress::default())
             .wrap(from_fn(cors::allow_reading))
-            .wrap(from_fn(draining::let_connections_go))
+            .wrap(from_fn(draining::close_connections))
             .wrap(from_fn(csrf::refuse_cross_site))
             .wrap(from_fn(hosts::refuse_foreign_hosts))
             .wrap(from_fn(request_id::request_id))

@@ -19,11 +19,11 @@ const COOKIE: &str = "langya_oidc";
 /// Cookie name with the `__Host-` prefix: browsers accept it only over TLS, from this very host and not from a subdomain.
 const SECURE_COOKIE: &str = "__Host-langya_oidc";
 /// Key under which callbacks from loopback addresses are counted too: behind a proxy that is not trusted, every client has one.
-const THIS_MACHINE: &str = "this machine";
+const LOOPBACK_NETWORK: &str = "this machine";
 
 /// Error of a sign-in at the provider.
 #[derive(Debug)]
-pub(super) enum Refused {
+pub(super) enum OidcSignInError {
     /// The network's rate limit is exceeded.
     TooFast(RateLimited),
     /// The provider failed, or its response is invalid.
@@ -52,12 +52,12 @@ pub(super) async fn begin(
 /// Returns the identity that the provider confirmed with this request.
 ///
 /// # Errors
-/// [`Refused`] without a valid callback.
-pub(super) async fn identity(request: &HttpRequest, app: &AppState, flow: &Flow) -> Result<Identity, Refused> {
+/// [`OidcSignInError`] without a valid callback.
+pub(super) async fn identity(request: &HttpRequest, app: &AppState, flow: &Flow) -> Result<Identity, OidcSignInError> {
     let network = network_of(request, &app.settings.now().server.trusted_proxies);
-    let counted = app.limits.take_sign_in(network.as_deref().unwrap_or(THIS_MACHINE)).await;
-    counted.map_err(Refused::TooFast)?;
-    let foreign = || Refused::Provider(OidcError::Foreign);
+    let counted = app.limits.take_sign_in(network.as_deref().unwrap_or(LOOPBACK_NETWORK)).await;
+    counted.map_err(OidcSignInError::TooFast)?;
+    let foreign = || OidcSignInError::Provider(OidcError::Foreign);
     let query = web::Query::<Vec<(String, String)>>::from_query(request.query_string()).map_err(|_| foreign())?;
     let one = |name: &str| {
         let mut values = query.iter().filter(|(field, _)| field == name).map(|(_, value)| value.as_str());
@@ -67,7 +67,7 @@ pub(super) async fn identity(request: &HttpRequest, app: &AppState, flow: &Flow)
     };
     let (state, error) = (one("state")?.unwrap_or_default(), one("error")?);
     let answer = ProviderCallback { state, code: one("code")?.filter(|_| error.is_none()), issuer: one("iss")? };
-    noted(app.oidc.identity(flow, answer).await).map_err(Refused::Provider)
+    noted(app.oidc.identity(flow, answer).await).map_err(OidcSignInError::Provider)
 }
 
 /// Logs errors that an operator can fix.

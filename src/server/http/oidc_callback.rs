@@ -4,7 +4,7 @@ use actix_web::http::header;
 use actix_web::{HttpRequest, HttpResponse, web};
 
 use super::error::PageError;
-use super::oidc::{self, Refused};
+use super::oidc::{self, OidcSignInError};
 use super::{admin, sign_in};
 use crate::infra::config::AccessMode;
 use crate::infra::oidc::{OidcError, Purpose};
@@ -23,7 +23,7 @@ pub(super) async fn callback(request: HttpRequest, app: web::Data<AppState>) -> 
     let flow = oidc::flow_of(&request, &app);
     let identity = match &flow {
         Some(flow) => oidc::identity(&request, &app, flow).await,
-        None => Err(Refused::Provider(OidcError::Foreign)),
+        None => Err(OidcSignInError::Provider(OidcError::Foreign)),
     };
     let is_visitor = match &flow {
         Some(flow) => flow.purpose == Purpose::Visitor,

@@ -22,7 +22,7 @@ use crate::services::arena::access::{SignInError, SignedIn};
 use crate::state::AppState;
 
 /// Key under which failed attempts from loopback addresses are counted too: behind a proxy that is not trusted, every client has one.
-const THIS_MACHINE: &str = "this machine";
+const LOOPBACK_NETWORK: &str = "this machine";
 /// Query of the page after signing out.
 const SIGNED_OUT: &str = "signed_out=1";
 
@@ -106,7 +106,7 @@ pub(super) async fn sign_in(
     let visitor = visitor(&request, &app);
     form_token::check(&request, &app, &visitor, &form.token)?;
     let network = network_of(&request, &app.settings.now().server.trusted_proxies);
-    let network = network.as_deref().unwrap_or(THIS_MACHINE);
+    let network = network.as_deref().unwrap_or(LOOPBACK_NETWORK);
     match app.access.sign_in(&form.secret, network, &visitor.session).await {
         Ok(session) => {
             let mut response = see_other("/");
@@ -143,12 +143,12 @@ pub(super) async fn provider(request: HttpRequest, app: web::Data<AppState>) -> 
 pub(super) async fn back(
     request: &HttpRequest,
     app: &AppState,
-    identity: Result<Identity, oidc::Refused>,
+    identity: Result<Identity, oidc::OidcSignInError>,
 ) -> Result<HttpResponse, PageError> {
     let signed_in = match identity {
         Ok(identity) => app.access.sign_in_account(&identity).await,
-        Err(oidc::Refused::TooFast(limited)) => Err(limited.into()),
-        Err(oidc::Refused::Provider(error)) => Err(error.into()),
+        Err(oidc::OidcSignInError::TooFast(limited)) => Err(limited.into()),
+        Err(oidc::OidcSignInError::Provider(error)) => Err(error.into()),
     };
     match signed_in {
         Ok(session) => {

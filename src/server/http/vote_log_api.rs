@@ -28,7 +28,7 @@ use crate::state::AppState;
 /// Maximum number of concurrent streams; each holds at most three pages.
 const READERS: usize = 16;
 /// Timeout of a client that reads nothing.
-const PATIENCE: Duration = Duration::from_secs(15);
+const TIMEOUT: Duration = Duration::from_secs(15);
 
 /// Query parameters of the vote log.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -183,7 +183,7 @@ impl Reading {
 
 /// Whether the client accepts a part before the timeout.
 async fn is_taken(parts: &mpsc::Sender<StreamPart>, part: StreamPart) -> bool {
-    matches!(timeout(PATIENCE, parts.send(part)).await, Ok(Ok(())))
+    matches!(timeout(TIMEOUT, parts.send(part)).await, Ok(Ok(())))
 }
 
 /// Builds the body: it ends normally, or with an error, so that an incomplete stream is not mistaken for a complete one.

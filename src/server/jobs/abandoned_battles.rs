@@ -1,4 +1,4 @@
-//! Removes idle battles from memory and marks battles without a vote as abandoned.
+//! Removes idle battles from memory and marks idle battles without a vote as abandoned.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use crate::services::arena::battles::Battles;
 /// Interval of the sweeps.
 const SWEEP_EVERY: Duration = Duration::from_secs(20);
 
-/// Removes idle battles from memory; the leading instance also marks those that were left without a vote.
+/// Removes idle battles from memory; the leader also marks idle battles without a vote as abandoned.
 pub async fn abandon_battles(
     battles: Arc<Battles>,
     store: Store,

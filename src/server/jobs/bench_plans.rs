@@ -1,4 +1,4 @@
-//! Runs the plan of benchmarks that somebody started, on the instance that leads: see [`crate::services::benchmark::plans`].
+//! Runs the started benchmark plan, on the leader: see [`crate::services::benchmark::plans`].
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,20 +13,20 @@ use crate::infra::tasks::Tasks;
 use crate::services::benchmark::plans::BenchPlans;
 use crate::services::benchmark::run_error::RunError;
 
-/// Time between two looks for a plan.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// Poll interval for plans.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Looks for a plan while this instance leads, and runs it until it ends or another instance is to go on with it.
+/// Polls for a plan while this instance is the leader, and runs it until it ends or another instance takes over.
 pub async fn run_plans(plans: Arc<BenchPlans>, mut lead: watch::Receiver<bool>, report: JobReport, tasks: Tasks) {
     let (shutdown, draining) = (tasks.shutdown(), tasks.draining());
-    // A plan may name models that are still looked for.
+    // A plan may name models whose discovery is not finished.
     let mut settled = plans.models.settled();
     tokio::select! {
-        // The sender lives in the models, which this job holds.
+        // The sender is owned by the models, which this job holds.
         _ = settled.wait_for(|settled| *settled) => {}
         () = shutdown.cancelled() => return,
     }
-    let mut ticker = interval(LOOK_EVERY);
+    let mut ticker = interval(POLL_INTERVAL);
     ticker.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {
@@ -41,7 +41,7 @@ pub async fn run_plans(plans: Arc<BenchPlans>, mut lead: watch::Receiver<bool>, 
                 None => Ok(()),
                 Some(row) => {
                     let _paid_for = tasks.hold_drain();
-                    until_others_lead(&plans, &row, &mut lead, &draining).await
+                    run_while_leader(&plans, &row, &mut lead, &draining).await
                 }
             }
         };
@@ -49,7 +49,7 @@ pub async fn run_plans(plans: Arc<BenchPlans>, mut lead: watch::Receiver<bool>, 
             done = report.run(look) => done,
             () = shutdown.cancelled() => return,
         };
-        report.runs_within(LOOK_EVERY);
+        report.runs_within(POLL_INTERVAL);
         match done {
             Ok(()) => {}
             Err(error) if error.is_outage() => {}
@@ -58,8 +58,8 @@ pub async fn run_plans(plans: Arc<BenchPlans>, mut lead: watch::Receiver<bool>, 
     }
 }
 
-/// Runs a plan. It begins nothing new once the lead is lost or the instance drains.
-async fn until_others_lead(
+/// Runs a plan. Starts no new request once leadership is lost or the instance drains.
+async fn run_while_leader(
     plans: &BenchPlans,
     row: &BenchPlanRow,
     lead: &mut watch::Receiver<bool>,

@@ -1,5 +1,5 @@
-//! The state of each model's circuit breaker: shared with other instances, and kept when it changes, so that `langya models list` shows it.
-//! The breaker itself logs a change.
+//! The state of each model's circuit breaker: shared with other instances, and stored at each change, so that `langya models list` shows
+//! it. The breaker itself logs changes.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,10 +17,10 @@ use crate::infra::redis::{BreakerRemaining, SharedBreakers};
 use crate::infra::storage::{BreakerReport, Store, StoreError};
 use crate::services::arena::models::Models;
 
-/// How often the breakers are looked at.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// Poll interval for breaker states.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Follows the breakers of whatever roster is in place.
+/// Stores and shares the breaker states of the current roster.
 pub async fn store_breakers(
     models: Arc<Models>,
     store: Store,
@@ -30,7 +30,7 @@ pub async fn store_breakers(
     shutdown: CancellationToken,
 ) {
     let mut known: HashMap<ModelId, BreakerState> = HashMap::new();
-    let mut ticker = tokio::time::interval(LOOK_EVERY);
+    let mut ticker = tokio::time::interval(POLL_INTERVAL);
     ticker.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {
@@ -41,7 +41,7 @@ pub async fn store_breakers(
             share_breakers(&models, shared).await;
         }
         let stored = report.run(store_states(&models, &store, clock.as_ref(), &mut known)).await;
-        report.runs_within(LOOK_EVERY);
+        report.runs_within(POLL_INTERVAL);
         match stored {
             Ok(()) => {}
             Err(error) if error.is_outage() => {}
@@ -50,7 +50,7 @@ pub async fn store_breakers(
     }
 }
 
-/// Stores the states that changed. A failure keeps none of the others from being stored; the last one is returned.
+/// Stores the states that changed. A failure does not keep other states from being stored; the last one is returned.
 async fn store_states(
     models: &Models,
     store: &Store,
@@ -73,7 +73,7 @@ async fn store_states(
     done
 }
 
-/// Announces to other instances which breakers are open here, and opens here those that are open there.
+/// Announces open breakers of this instance to the others, and opens here those that are open there.
 async fn share_breakers(models: &Models, shared: &SharedBreakers) {
     let roster = models.current();
     let own: Vec<BreakerRemaining> = roster
@@ -84,7 +84,7 @@ async fn share_breakers(models: &Models, shared: &SharedBreakers) {
     let asked_at = Instant::now();
     let Some(open) = shared.exchange(&own).await else { return };
     for (model, remaining) in roster.all().iter().zip(open) {
-        // Counted from before the request, so that no breaker stays open longer than the first one.
+        // Measured from before the request, so that no breaker stays open longer than the original.
         let until = remaining.map(|remaining| later(asked_at, remaining));
         if let Some(until) = until.filter(|until| *until > Instant::now()) {
             model.open_breaker_until(until);

@@ -11,13 +11,13 @@ use crate::infra::job_report::JobReport;
 use crate::services::correlation::snapshot::CorrelationService;
 use crate::services::leaderboard::latest_leaderboard::LatestLeaderboard;
 
-/// How often is looked whether benchmarks or labels have changed, which no event announces.
-const LOOK_ANYWAY: Duration = Duration::from_secs(30);
+/// Poll interval for changed benchmarks and labels, which emit no event.
+const FALLBACK_POLL_INTERVAL: Duration = Duration::from_secs(30);
 /// Minimum delay between recomputations, as a multiple of the last run's duration.
-const REST_TIMES: u32 = 9;
+const COOL_DOWN_FACTOR: u32 = 9;
 
-/// Recomputes the correlations at the start, after each leaderboard, after a change of the settings, and when another of their
-/// inputs has changed. A computation under way at shutdown is dropped: nothing of it is stored.
+/// Recomputes the correlations at the start, after each leaderboard, after a settings change, and when another input has changed. A
+/// computation under way at shutdown is dropped, and nothing of it is stored.
 pub async fn compute_correlations(
     correlation: Arc<CorrelationService>,
     leaderboard: Arc<LatestLeaderboard>,
@@ -25,10 +25,11 @@ pub async fn compute_correlations(
     report: JobReport,
     shutdown: CancellationToken,
 ) {
-    let mut next_run = NextRun::new(&leaderboard, &settings, shutdown.clone(), LOOK_ANYWAY, REST_TIMES);
+    let mut next_run =
+        NextRun::new(&leaderboard, &settings, shutdown.clone(), FALLBACK_POLL_INTERVAL, COOL_DOWN_FACTOR);
     loop {
         tokio::select! {
-            () = refresh(&correlation, &report) => report.runs_within(LOOK_ANYWAY),
+            () = refresh(&correlation, &report) => report.runs_within(FALLBACK_POLL_INTERVAL),
             () = shutdown.cancelled() => return,
         }
         if !next_run.wait(correlation.latest().cost()).await {

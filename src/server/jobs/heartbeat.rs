@@ -1,4 +1,4 @@
-//! Shows other instances that this one is there.
+//! Announces to other instances that this one is alive.
 
 use std::sync::Arc;
 
@@ -16,8 +16,8 @@ use crate::infra::storage::{Store, StoreError};
 use crate::services::arena::instances::{ArenaInstances, BEAT_EVERY};
 use crate::services::public_log::PublicLog;
 
-/// Beats until the arena ends, follows the clock of a shared database, and tells the other instances whether this one cannot append to
-/// the public log. The end of the arena takes this instance out of the list when its battles are through.
+/// Sends heartbeats until the arena ends, follows the clock of a shared database, and announces whether this instance cannot append to the
+/// public log. At shutdown the instance is removed from the list after its battles have ended.
 pub async fn send_heartbeats(
     (instances, store, log): (Arc<ArenaInstances>, Store, PublicLog),
     settings: CurrentSettings,
@@ -36,7 +36,7 @@ pub async fn send_heartbeats(
             _ = ticker.tick() => {}
             () = shutdown.cancelled() => return,
         }
-        // An outage that it finds is logged by the storage.
+        // The storage logs an outage found here.
         let _ = instances.check_durable().await;
         let beat = async {
             follow_database(clock.as_ref(), &store).await?;
@@ -56,16 +56,16 @@ pub async fn send_heartbeats(
     }
 }
 
-/// Shows that this instance is there for the first time, before it begins a battle.
+/// Sends the first heartbeat, before this instance starts a battle.
 ///
 /// # Errors
-/// [`StoreError`].
+/// [`StoreError`] if the database fails.
 pub async fn first_beat(instances: &ArenaInstances, settings: &Settings, now: Timestamp) -> Result<(), StoreError> {
     instances.heartbeat(&fingerprint(settings), false, now).await
 }
 
-/// What has to be the same on all instances: what counts as a vote, who may do what, and what leaves the arena. Where an instance listens,
-/// logs and finds its services is its own affair.
+/// Hashes the settings that must be equal on all instances: vote counting, permissions, and outgoing data. Addresses, logging and service
+/// locations may differ.
 fn fingerprint(settings: &Settings) -> String {
     let Settings { battle, integrity, pairing, rating, models, judge, public_log, webhooks, .. } = settings;
     let Settings { access, admin, api, limits, moderation, oidc, retention, server, site, .. } = settings;

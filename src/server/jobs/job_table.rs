@@ -26,17 +26,17 @@ use crate::infra::tasks::JobNeed;
 use crate::services::webhooks::Webhooks;
 use crate::state::AppState;
 
-/// A background loop of every arena.
+/// Background job of every arena.
 pub(crate) struct Job {
-    /// Its name in logs, metrics and `/readyz`.
+    /// Name in logs, metrics and `/readyz`.
     pub(crate) name: &'static str,
-    /// Whether battles can go on without it.
+    /// Whether battles can continue without the job.
     pub(crate) need: JobNeed,
-    /// Starts it, at first and after a panic. The sender says whether this instance has the lead; in the report it notes its runs.
+    /// Starts the job, at first and after a panic. The watch channel says whether this instance is the leader; the report records its runs.
     pub(crate) run: fn(&AppState, &watch::Sender<bool>, JobReport) -> BoxFuture<'static, ()>,
 }
 
-/// Every job.
+/// All background jobs.
 pub(crate) const JOBS: [Job; 22] = [
     Job {
         name: "elect_leader",
@@ -95,7 +95,7 @@ pub(crate) const JOBS: [Job; 22] = [
         },
     },
     Job {
-        // Other instances take this one for gone without it, and take over its battles.
+        // Without it, other instances consider this one dead and take over its battles.
         name: "send_heartbeats",
         need: JobNeed::Battles,
         run: |app, _, report| {

@@ -1,5 +1,5 @@
-//! Has models work on newly voted battles in rounds, on the instance that leads: see
-//! [`auto_judge`](crate::services::battle_judging::auto_judge) and [`leak_check`](crate::services::exclusions::leak_check).
+//! Runs judging rounds on newly voted battles, on the leader: see [`auto_judge`](crate::services::battle_judging::auto_judge) and
+//! [`leak_check`](crate::services::exclusions::leak_check).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,17 +11,17 @@ use super::wait_for_event::wait_for_event;
 use crate::infra::config::{CurrentSettings, Settings};
 use crate::infra::events::{Event, EventBus};
 use crate::infra::job_report::JobReport;
-use crate::services::judging_rounds::{JudgingRounds, RoundOutcome};
+use crate::services::judging_rounds::{BackgroundJudging, RoundOutcome};
 
-/// Votes of so long are waited for, so that a round has more than one.
+/// Time to collect votes, so that a round has more than one.
 const GATHER: Duration = Duration::from_millis(500);
-/// How often battles are looked for even though no vote was announced: another day may have begun.
-const LOOK_ANYWAY: Duration = Duration::from_secs(60);
-/// How long models that fail are left alone.
+/// Poll interval without new votes: another day may have begun.
+const FALLBACK_POLL_INTERVAL: Duration = Duration::from_secs(60);
+/// Cool-down of failing models.
 const REST: Duration = Duration::from_secs(600);
 
-/// Works until the arena ends. What is under way then is dropped, and asked again later.
-pub async fn run_judging_rounds<R: JudgingRounds>(
+/// Runs rounds until the arena ends. Requests under way then are dropped, and repeated later.
+pub async fn run_judging_rounds<R: BackgroundJudging>(
     mut rounds: R,
     settings: CurrentSettings,
     events: Arc<dyn EventBus>,
@@ -47,25 +47,27 @@ pub async fn run_judging_rounds<R: JudgingRounds>(
                     tokio::time::sleep(REST).await;
                 }
                 RoundOutcome::Done => {
-                    report.runs_within(LOOK_ANYWAY);
-                    let _ = tokio::time::timeout(LOOK_ANYWAY, wait_for_event(&mut votes, Event::VoteRecorded)).await;
+                    report.runs_within(FALLBACK_POLL_INTERVAL);
+                    let _ =
+                        tokio::time::timeout(FALLBACK_POLL_INTERVAL, wait_for_event(&mut votes, Event::VoteRecorded))
+                            .await;
                     tokio::time::sleep(GATHER).await;
                 }
             }
         };
         tokio::select! {
             () = wait => {}
-            // The sender lives in the job's own handle.
+            // The sender is owned by the job's own handle.
             _ = changes.changed() => {}
-            // The sender ends with the arena.
+            // The sender is dropped at the end of the arena.
             _ = lead.changed(), if lead.has_changed().is_ok() => {}
             () = shutdown.cancelled() => return,
         }
     }
 }
 
-/// One round. It begins nothing new once the lead is lost or other settings for it are in force.
-async fn round<R: JudgingRounds>(
+/// Runs one round. Starts no new request once leadership is lost or the settings of the round change.
+async fn round<R: BackgroundJudging>(
     rounds: &mut R,
     now: &Settings,
     settings: &CurrentSettings,

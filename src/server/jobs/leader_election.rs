@@ -1,4 +1,4 @@
-//! Which instance does what has to be done once: the one that holds a lock which dies with its holder.
+//! Leader election for jobs that must run on one instance: the leader holds a lock that is released if it dies.
 
 use std::time::Duration;
 
@@ -9,12 +9,11 @@ use tokio_util::sync::CancellationToken;
 use crate::infra::job_report::JobReport;
 use crate::infra::storage::{JobLock, Store, StoreError};
 
-/// How often the lock is looked at, by its holder and by those who wait for it.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// The lock's name.
+/// Poll interval of the lock, for its holder and for waiting instances.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 const JOBS: &str = "jobs";
 
-/// Takes the lead whenever nobody else has it, and sends through `leader_election` whether it has.
+/// Acquires the lead whenever it is free, and sends through `leader_election` whether this instance is the leader.
 pub async fn elect_leader(
     store: Store,
     leader_election: watch::Sender<bool>,
@@ -22,7 +21,7 @@ pub async fn elect_leader(
     shutdown: CancellationToken,
 ) {
     let leader_election = Leadership(leader_election);
-    let mut ticker = tokio::time::interval(LOOK_EVERY);
+    let mut ticker = tokio::time::interval(POLL_INTERVAL);
     ticker.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut lock: Option<JobLock> = None;
     loop {
@@ -37,7 +36,7 @@ pub async fn elect_leader(
                 false
             }
         };
-        report.runs_within(LOOK_EVERY);
+        report.runs_within(POLL_INTERVAL);
         if leader_election.0.send_replace(leads) != leads {
             if leads {
                 tracing::info!("this instance is now the leader: it runs the background jobs of the arena");
@@ -52,7 +51,7 @@ pub async fn elect_leader(
     }
 }
 
-/// The leader announces it. Leadership ends with the job, because its lock does.
+/// Announces the leadership, which ends with the job because the lock does.
 struct Leadership(watch::Sender<bool>);
 
 impl Drop for Leadership {

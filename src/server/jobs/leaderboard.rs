@@ -1,4 +1,4 @@
-//! Keeps the leaderboard up to date: the refit loop of the leading instance, and the loop of those that follow it.
+//! Keeps the leaderboard up to date: the refit loop of the leading instance, and the loop of its followers.
 
 use std::time::Duration;
 
@@ -14,25 +14,24 @@ use crate::infra::stored_votes::vote_tally::StoreWhen;
 use crate::services::leaderboard::latest_leaderboard::{RefitError, Refitter};
 
 /// Interval of the checks for new votes, in case an event was lost.
-const LOOK_ANYWAY: Duration = Duration::from_secs(30);
-/// The same while other instances cannot be reached, or after a failure.
-const LOOK_AGAIN: Duration = Duration::from_secs(1);
-/// Interval of the checks for changed exclusions, which no event announces: a command beside the arena may write them.
+const FALLBACK_POLL_INTERVAL: Duration = Duration::from_secs(30);
+/// Interval of the same checks while other instances are unreachable, or after a failure.
+const RETRY_INTERVAL: Duration = Duration::from_secs(1);
+/// Poll interval for changed exclusions, which emit no event: a command beside the arena may write them.
 const LOOK_FOR_EXCLUSIONS: Duration = Duration::from_millis(250);
 
-/// What an instance does for the leaderboard.
+/// Role of an instance in updating the leaderboard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LeaderboardDuty {
-    /// Fits it.
+    /// Fits the leaderboard.
     Leader,
-    /// Loads what the leader has fitted.
+    /// Loads the leader's latest fit.
     Follower,
 }
 
-/// Updates the leaderboard at the start, after votes, after a change of the settings, and a last time at the end. The leader
-/// fits `rating.debounce_ms` after the first new vote where enough have come or the clock says so (see
-/// [`Refitter::wait_for_votes`]); the others load what it has fitted. After each fit the leader waits four times its duration,
-/// so that fitting never takes more than a fifth of a core.
+/// Updates the leaderboard at the start, after votes, after a settings change, and a last time at shutdown. The leader fits
+/// `rating.debounce_ms` after the first new vote if there are enough or the schedule is due (see [`Refitter::wait_for_votes`]); the others
+/// load its fit. After each fit the leader waits four times its duration, so that fitting never uses more than a fifth of a core.
 pub async fn fit_leaderboard(
     mut refitter: Refitter,
     mut leader_election: watch::Receiver<bool>,
@@ -46,7 +45,7 @@ pub async fn fit_leaderboard(
     loop {
         let started = Instant::now();
         let over = shutdown.is_cancelled();
-        // At shutdown the lead is given up at once; the former leader still counts the last votes.
+        // At shutdown leadership is given up at once; the former leader still counts the last votes.
         leads = *leader_election.borrow_and_update() || over && leads;
         let role = if leads { LeaderboardDuty::Leader } else { LeaderboardDuty::Follower };
         let store = if over { StoreWhen::AnyNew } else { StoreWhen::ManyNew };
@@ -57,7 +56,7 @@ pub async fn fit_leaderboard(
             return;
         }
         changed = false;
-        let look_anyway = if done && *bus.borrow() != BusState::Lost { LOOK_ANYWAY } else { LOOK_AGAIN };
+        let look_anyway = if done && *bus.borrow() != BusState::Lost { FALLBACK_POLL_INTERVAL } else { RETRY_INTERVAL };
         let look_anyway = wait.unwrap_or(look_anyway).min(look_anyway);
         report.runs_within(look_anyway);
         let debounce = Duration::from_millis(refitter.settings.now().rating.debounce_ms);
@@ -68,7 +67,7 @@ pub async fn fit_leaderboard(
         };
         let next = async {
             let excluded = tokio::select! {
-                // No news for a while: look anyway, in case an event was lost.
+                // No event for a while: check anyway, in case one was lost.
                 _ = tokio::time::timeout(look_anyway, wait_for_event(&mut events, news)) => false,
                 () = exclusions_changed(&refitter) => true,
             };
@@ -77,21 +76,21 @@ pub async fn fit_leaderboard(
         };
         tokio::select! {
             excluded = next => changed = excluded,
-            // The sender lives in the refitter's own handle.
+            // The sender is owned by the refitter's own handle.
             _ = changes.changed() => changed = true,
-            // The sender ends with the arena.
+            // The sender is dropped at the end of the arena.
             _ = leader_election.changed(), if leader_election.has_changed().is_ok() => {}
             () = shutdown.cancelled() => {}
         }
     }
 }
 
-/// How long new votes wait for others; a database that does not answer is left to the update.
+/// Returns how long new votes wait for more; `None` if the database fails, which the update reports.
 async fn waiting_votes(refitter: &Refitter) -> Option<Duration> {
     refitter.wait_for_votes().await.ok().flatten()
 }
 
-/// Ends once exclusions changed. A failure is left to the next look at the votes, which reports it.
+/// Waits until exclusions change. Failures are left to the next check for votes, which reports them.
 async fn exclusions_changed(refitter: &Refitter) {
     loop {
         tokio::time::sleep(LOOK_FOR_EXCLUSIONS).await;
@@ -101,7 +100,7 @@ async fn exclusions_changed(refitter: &Refitter) {
     }
 }
 
-/// Whether it went well.
+/// Updates the leaderboard; returns whether that succeeded.
 async fn update(refitter: &mut Refitter, role: LeaderboardDuty, store: StoreWhen, report: &JobReport) -> bool {
     let done = report.run(bring_up_to_date(refitter, role, store)).await;
     match done {
@@ -118,7 +117,7 @@ async fn update(refitter: &mut Refitter, role: LeaderboardDuty, store: StoreWhen
     true
 }
 
-/// Whether a leaderboard was fitted.
+/// Fits or loads the leaderboard as needed; returns whether one was fitted.
 async fn bring_up_to_date(
     refitter: &mut Refitter,
     role: LeaderboardDuty,

@@ -1,4 +1,4 @@
-//! Keeps the memory of metrics bounded.
+//! Bounds the memory of metrics.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -9,10 +9,10 @@ use tokio_util::sync::CancellationToken;
 use crate::infra::job_report::JobReport;
 use crate::infra::metrics;
 
-/// Interval of the clean-ups.
+/// Interval of the upkeep.
 const UPKEEP_EVERY: Duration = Duration::from_secs(5);
 
-/// Sorts measurements into their buckets, so that they do not pile up where nobody reads `/metrics`.
+/// Sorts samples into their buckets, so that they do not accumulate while nothing scrapes `/metrics`.
 pub async fn run_metrics_upkeep(report: JobReport, shutdown: CancellationToken) {
     let mut ticker = tokio::time::interval(UPKEEP_EVERY);
     ticker.set_missed_tick_behavior(MissedTickBehavior::Delay);

@@ -1,4 +1,5 @@
-//! Background loops, one a file: each waits for a time or an event and calls a service. `job_table.rs` lists those of every arena, and `server/app.rs` starts them.
+//! Background jobs, one per file: each waits for a time or an event and calls a service. `job_table.rs` lists those of every arena, and
+//! `server/app.rs` starts them.
 
 pub mod abandoned_battles;
 pub mod bench_plans;

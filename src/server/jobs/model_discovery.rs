@@ -1,4 +1,4 @@
-//! Models that are found rather than configured.
+//! Discovery of models without a configuration.
 
 use std::borrow::Cow;
 
@@ -6,8 +6,8 @@ use crate::infra::allowed_addresses::AllowedAddresses;
 use crate::infra::config::{Environment, Settings};
 use crate::infra::llm::model_discovery::{self, DiscoveryTargets};
 
-/// These settings, and where they name no model and allow to look: with the models of local servers and of keys in the
-/// environment. Practice models then leave or stay as the settings say.
+/// Returns the settings; if they name no model and allow discovery, with the models of local servers and of API keys in the environment.
+/// Practice models are then kept or removed as configured.
 pub(super) async fn with_found_models<'a>(settings: &'a Settings, env: &Environment) -> Cow<'a, Settings> {
     if !settings.providers.discover || !settings.models.is_empty() {
         return Cow::Borrowed(settings);

@@ -1,5 +1,5 @@
-//! Asks a question of the arena's own where only visitors' questions say that a model is down: the result opens its circuit breaker,
-//! or says that the model answers.
+//! Probes models suspected to be down with a prompt of the arena's own: the result opens the circuit breaker, or confirms that the model
+//! answers.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -14,13 +14,13 @@ use tokio_util::sync::CancellationToken;
 use crate::infra::job_report::JobReport;
 use crate::services::arena::models::Models;
 
-/// How often the models are looked at.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// Poll interval for suspected models.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Asks the suspected models of whatever roster is in place.
+/// Probes the suspected models of the current roster.
 pub async fn probe_models(models: Arc<Models>, report: JobReport, shutdown: CancellationToken) {
     let mut questions: FuturesUnordered<BoxFuture<'static, ()>> = FuturesUnordered::new();
-    let mut ticker = tokio::time::interval(LOOK_EVERY);
+    let mut ticker = tokio::time::interval(POLL_INTERVAL);
     ticker.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {
@@ -29,10 +29,10 @@ pub async fn probe_models(models: Arc<Models>, report: JobReport, shutdown: Canc
             () = shutdown.cancelled() => return,
         }
         let begin = async {
-            questions.extend(models.current().all().iter().filter_map(|model| model.settle_suspicion()));
+            questions.extend(models.current().all().iter().filter_map(|model| model.probe_if_suspected()));
             Ok::<(), Infallible>(())
         };
         let Ok(()) = report.run(begin).await;
-        report.runs_within(LOOK_EVERY);
+        report.runs_within(POLL_INTERVAL);
     }
 }

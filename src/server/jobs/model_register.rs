@@ -1,4 +1,4 @@
-//! Keeps the register of models: the instance that leads records what changes, and counts the battles of finished days.
+//! Updates the model register: the leader records changes, and counts the battles of finished days.
 
 use std::time::Duration;
 
@@ -10,10 +10,10 @@ use crate::infra::job_report::JobReport;
 use crate::infra::storage::StoreError;
 use crate::services::model_register::recording::Recorder;
 
-/// How often is looked whether a day is over, an import has come in, or a failed write can be made up for.
-const LOOK_EVERY: Duration = Duration::from_secs(60);
+/// Poll interval for finished days, imports and failed writes to repeat.
+const POLL_INTERVAL: Duration = Duration::from_secs(60);
 
-/// Brings the register up to date when the models, the settings or the leadership change, and every minute.
+/// Updates the register when the models, the settings or the leadership change, and every minute.
 pub async fn record_model_changes(
     recorder: Recorder,
     mut lead: watch::Receiver<bool>,
@@ -22,12 +22,12 @@ pub async fn record_model_changes(
 ) {
     let mut settled = recorder.models.settled();
     let mut settings = recorder.settings.changes();
-    let mut ticker = interval(LOOK_EVERY);
+    let mut ticker = interval(POLL_INTERVAL);
     ticker.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {
             _ = ticker.tick() => {}
-            // The senders live as long as the arena's models, settings and leader election.
+            // The senders exist as long as the arena's models, settings and leader election.
             _ = settled.changed() => {}
             _ = settings.changed() => {}
             _ = lead.changed(), if lead.has_changed().is_ok() => {}
@@ -35,7 +35,7 @@ pub async fn record_model_changes(
         }
         if *lead.borrow_and_update() && *settled.borrow_and_update() {
             tokio::select! {
-                () = update(&recorder, &report) => report.runs_within(LOOK_EVERY),
+                () = update(&recorder, &report) => report.runs_within(POLL_INTERVAL),
                 () = shutdown.cancelled() => return,
             }
         }

@@ -1,4 +1,4 @@
-//! When a computation over the votes runs again: the correlations, the robustness report and the check of voters.
+//! Schedule of a computation over the votes: the correlations, the robustness report and the voter check.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::infra::backoff::later;
 use crate::infra::config::{CurrentSettings, Settings};
 use crate::services::leaderboard::latest_leaderboard::LatestLeaderboard;
 
-/// Waits for the next run of a computation.
+/// Schedule of a computation.
 pub(super) struct NextRun {
     leaderboards: watch::Receiver<Arc<LeaderboardSnapshot>>,
     changes: watch::Receiver<Arc<Settings>>,
@@ -22,8 +22,8 @@ pub(super) struct NextRun {
 }
 
 impl NextRun {
-    /// A run is due once this instance has a new leaderboard, after `look_anyway` without one, or at once after a change of the settings.
-    /// After each run at least `cool_down` times its duration passes, unless the settings change.
+    /// Creates a schedule. A run is due after a new leaderboard of this instance, after `look_anyway` without one, or at once after a
+    /// settings change. After each run at least `cool_down` times its duration passes, unless the settings change.
     pub(super) fn new(
         leaderboard: &LatestLeaderboard,
         settings: &CurrentSettings,
@@ -34,17 +34,17 @@ impl NextRun {
         Self { leaderboards: leaderboard.changes(), changes: settings.changes(), shutdown, look_anyway, cool_down }
     }
 
-    /// Waits after a run that took this long. `false` at shutdown.
+    /// Waits for the next run, after one that took this long. Returns `false` at shutdown.
     pub(super) async fn wait(&mut self, took: Duration) -> bool {
         let rested = later(Instant::now(), took.saturating_mul(self.cool_down));
         let next = async {
-            // Without one the inputs are looked at anyway: no leaderboard follows all that may change.
+            // Without a new leaderboard the inputs are checked anyway: some of their changes cause none.
             let _ = timeout(self.look_anyway, self.leaderboards.changed()).await;
             sleep_until(rested).await;
         };
         tokio::select! {
             () = next => true,
-            // The sender lives in the settings' own handle.
+            // The sender is owned by the settings' own handle.
             _ = self.changes.changed() => true,
             () = self.shutdown.cancelled() => false,
         }

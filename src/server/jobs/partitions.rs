@@ -9,17 +9,17 @@ use tokio_util::sync::CancellationToken;
 use crate::infra::job_report::JobReport;
 use crate::infra::storage::Store;
 
-/// How often partitions are looked for. They are months ahead, so a failure has time until the next look.
-const LOOK_EVERY: Duration = Duration::from_secs(600);
+/// Poll interval for partitions. They are created months ahead, so a failure can be repaired by the next check.
+const POLL_INTERVAL: Duration = Duration::from_secs(600);
 
-/// Has the instance that leads create the partitions of the next months.
+/// Creates the partitions of the next months, on the leader.
 pub async fn create_partitions(
     store: Store,
     lead: watch::Receiver<bool>,
     report: JobReport,
     shutdown: CancellationToken,
 ) {
-    let mut ticker = tokio::time::interval(LOOK_EVERY);
+    let mut ticker = tokio::time::interval(POLL_INTERVAL);
     ticker.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {
@@ -30,7 +30,7 @@ pub async fn create_partitions(
             continue;
         }
         let added = report.run(store.add_partitions()).await;
-        report.runs_within(LOOK_EVERY);
+        report.runs_within(POLL_INTERVAL);
         match added {
             Ok(0) => {}
             Ok(partitions) => tracing::info!(partitions, "partitions for the next months created"),

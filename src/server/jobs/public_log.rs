@@ -1,4 +1,4 @@
-//! Keeps the public log up to date: the instance that leads appends what the leaderboard shows, the others remember what it signed.
+//! Updates the public vote log: the leader appends the votes of the leaderboard, and the other instances load what it signed.
 
 use std::future::pending;
 use std::time::Duration;
@@ -12,21 +12,21 @@ use crate::services::public_log::promise_watch::PromiseWatch;
 use crate::services::public_log::sequencer::{PAGE, Sequencer};
 use crate::services::public_log::{LogRole, PublicLog, PublicLogError};
 
-/// Shortest time between two checkpoints, unless much waits.
+/// Minimum time between two checkpoints, unless many votes wait.
 const PAUSE: Duration = Duration::from_secs(1);
-/// Longest time of that kind: votes are promised only while the log has been looked at lately.
+/// Maximum of this time: votes are promised only while the log has been checked recently.
 const MAX_PAUSE: Duration = Duration::from_secs(30);
-/// Interval of the checks for what no leaderboard announced, such as a checkpoint of another instance.
+/// Poll interval for changes without a new leaderboard, such as a checkpoint of another instance.
 const POLL_INTERVAL: Duration = Duration::from_secs(10);
-/// The same after a failure: no vote is promised until a step succeeds.
+/// Poll interval after a failure: no vote is promised until a step succeeds.
 const RETRY_INTERVAL: Duration = Duration::from_secs(1);
-/// Interval of the looks for imported votes in a shared database, which keep the next ones from coming into the log in time.
+/// Poll interval for imported votes in a shared database, which delay the logging of later ones.
 const LOOK_INTERVAL: Duration = Duration::from_millis(500);
-/// How often a failure that stays is reported.
+/// Interval of repeated reports of a lasting failure.
 const REPORT_EVERY: Duration = Duration::from_secs(600);
 
-/// Appends to the log after each new leaderboard. After each step it waits four times the step's duration, so that a long log that begins
-/// leaves votes their share of the database, but no more than 30 s.
+/// Appends to the log after each new leaderboard. After each step it waits four times the step's duration, at most 30 s, so that catching
+/// up on a long log leaves the database free for votes.
 pub async fn append_public_log(
     sequencer: Sequencer,
     lead: watch::Receiver<bool>,
@@ -40,7 +40,7 @@ pub async fn append_public_log(
     }
 }
 
-/// Looks for waiting votes also while a step takes long. It does not end.
+/// Checks for waiting votes, also while a step takes long. Never returns.
 async fn watch_promises(promises: &PromiseWatch) {
     if !promises.is_needed() {
         return pending().await;
@@ -49,7 +49,7 @@ async fn watch_promises(promises: &PromiseWatch) {
     ticker.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         ticker.tick().await;
-        // Its failure is logged where the steps look, or as an outage.
+        // The steps log its failure, or it is an outage.
         let _ = promises.look().await;
         promises.report();
     }
@@ -68,7 +68,7 @@ async fn take_steps(
         let started = Instant::now();
         leaderboards.mark_unchanged();
         let role = if *lead.borrow_and_update() { LogRole::Leads } else { LogRole::Follows };
-        // The step may take long, and what was seen after the last one is out of date then.
+        // The step may take long, and the lag measured after the last one is outdated then.
         refresh_lag(sequencer.log()).await;
         let step = async {
             match role {
@@ -77,7 +77,7 @@ async fn take_steps(
             }
         };
         let step = report.run(step).await;
-        // What is promised to voters depends on both.
+        // Promises to voters depend on both.
         let concerns_log = |error: &&PublicLogError| role == LogRole::Leads || !concerns_own_file(error);
         sequencer.log().note_step(role, step.as_ref().err().filter(concerns_log));
         refresh_lag(sequencer.log()).await;
@@ -88,20 +88,20 @@ async fn take_steps(
         let next = async {
             sleep(wait.pause).await;
             if let Some(poll) = wait.poll {
-                // Without news it looks anyway.
+                // Checks anyway without a new leaderboard.
                 let _ = timeout(poll, leaderboards.changed()).await;
             }
         };
         tokio::select! {
             () = next => {}
-            // The sender ends with the arena.
+            // The sender is dropped at the end of the arena.
             _ = lead.changed(), if lead.has_changed().is_ok() => {}
             () = shutdown.cancelled() => return,
         }
     }
 }
 
-/// Its failure is not the step's, which may have appended all the same.
+/// Measures the lag. Its failure is not that of the step, which may have appended anyway.
 async fn refresh_lag(log: &PublicLog) {
     match log.refresh_lag().await {
         Err(error) if !error.is_outage() => {
@@ -111,17 +111,17 @@ async fn refresh_lag(log: &PublicLog) {
     }
 }
 
-/// Whether a step failed because of the file in this instance's data folder: where another instance appends, the log goes on without it.
+/// Whether a step failed because of the log file in this instance's data folder: if another instance appends, the log continues without it.
 fn concerns_own_file(error: &PublicLogError) -> bool {
     matches!(error, PublicLogError::File { .. })
 }
 
-/// When the next step begins.
+/// Time of the next step.
 #[derive(Debug, Clone, Copy)]
 struct NextStep {
-    /// Rest after a step.
+    /// Pause after a step.
     pause: Duration,
-    /// Longest wait for a new leaderboard after that; `None` where more can be appended at once.
+    /// Maximum wait for a new leaderboard after the pause; `None` if more can be appended at once.
     poll: Option<Duration>,
 }
 
@@ -135,24 +135,24 @@ impl NextStep {
         }
     }
 
-    /// The longest time until the step.
+    /// Returns the maximum time until the step.
     fn longest(self) -> Duration {
         self.pause + self.poll.unwrap_or_default()
     }
 }
 
-/// Reports a failure when it begins, every ten minutes while it lasts, and when it is over, or another instance has taken the lead.
+/// Reports a failure when it begins, every ten minutes while it lasts, and when it ends or another instance becomes the leader.
 #[derive(Default)]
 struct Failures(Option<LogFailure>);
 
-/// A failure that is not over.
+/// Failure that has not ended.
 struct LogFailure {
-    /// What the instance did for the log when it failed last.
+    /// Role of the instance at the last failure.
     role: LogRole,
     began: Instant,
-    /// The error that was reported last, and when.
+    /// Error reported last, with its time.
     reported: (String, Instant),
-    /// Entries appended since it began.
+    /// Number of entries appended since the failure began.
     entries: usize,
 }
 
@@ -164,12 +164,12 @@ impl Failures {
         match step {
             Ok(entries) => self.succeeded(role, entries),
             Err(error) if error.is_outage() => {}
-            // With the reason for which the database failed.
+            // Includes the reason why the database failed.
             Err(error) => self.failed(role, &format!("{error:?}")),
         }
     }
 
-    /// Whether appending works again, the instance that leads now finds out.
+    /// Ends the failure of a former leader: the new leader finds out whether appending works.
     fn lost_lead(&mut self) {
         if let Some(failure) = self.0.take_if(|failure| failure.role == LogRole::Leads) {
             let (entries, seconds) = (failure.entries, failure.began.elapsed().as_secs());
@@ -188,7 +188,7 @@ impl Failures {
         self.0 = Some(LogFailure { role, began, reported: (error.to_owned(), now), entries });
     }
 
-    /// A failure is over once what waited meanwhile is in the log.
+    /// Records a successful step. A failure ends once the entries that waited meanwhile are in the log.
     fn succeeded(&mut self, role: LogRole, entries: usize) {
         tracing::debug!(entries, "public log appended");
         let Some(failure) = &mut self.0 else { return };

@@ -1,4 +1,4 @@
-//! Recognises questions that were asked before, on the instance that leads: see [`crate::services::benchmark::question_digests`].
+//! Recognises repeated questions, on the leader: see [`crate::services::benchmark::question_digests`].
 
 use std::time::Duration;
 
@@ -7,33 +7,33 @@ use tokio_util::sync::CancellationToken;
 
 use crate::infra::job_report::JobReport;
 use crate::infra::storage::Store;
-use crate::services::benchmark::question_digests::{Filled, fill_question_digests};
+use crate::services::benchmark::question_digests::{DigestProgress, fill_question_digests};
 
-/// Time between two looks for new questions.
-const LOOK_EVERY: Duration = Duration::from_secs(2);
-/// Time between two commits over an arena that is older than digests, so that battles are written in between.
+/// Poll interval for new questions.
+const POLL_INTERVAL: Duration = Duration::from_secs(2);
+/// Pause between two commits while digests of an older arena are backfilled, so that battles can be written in between.
 const REST: Duration = Duration::from_millis(50);
 
-/// Gives questions their digests until the arena ends.
+/// Computes the digests of questions until the arena ends.
 pub async fn digest_questions(
     store: Store,
     lead: watch::Receiver<bool>,
     report: JobReport,
     shutdown: CancellationToken,
 ) {
-    let mut wait = LOOK_EVERY;
+    let mut wait = POLL_INTERVAL;
     loop {
         tokio::select! {
             () = tokio::time::sleep(wait) => {}
             () = shutdown.cancelled() => return,
         }
-        wait = LOOK_EVERY;
+        wait = POLL_INTERVAL;
         if !*lead.borrow() {
             continue;
         }
         match report.run(fill_question_digests(&store)).await {
-            Ok(Filled::All) => {}
-            Ok(Filled::Some) => wait = REST,
+            Ok(DigestProgress::All) => {}
+            Ok(DigestProgress::Some) => wait = REST,
             Err(error) if error.is_outage() => {}
             Err(error) => tracing::error!(error = ?error, "questions could not be recognised"),
         }

@@ -1,5 +1,5 @@
-//! Deletes texts that are older than the settings allow: on the instance that leads, and only by a clock that was watched
-//! for a while and did not jump, because nothing brings a text back.
+//! Deletes texts that are older than the settings allow: on the leader, and only after the clock has run for a while without a jump,
+//! because deletion is final.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,13 +16,13 @@ use crate::infra::storage::Store;
 use crate::services::admin::actor::Actor;
 use crate::services::retention::Retention;
 
-/// How often is looked for old texts; their age is in days. For so long the clock has to be steady before.
-const LOOK_EVERY: Duration = Duration::from_secs(600);
-/// Who deletes, as the audit log names it.
+/// Poll interval for old texts, whose age is in days. The clock must have been steady for as long before.
+const POLL_INTERVAL: Duration = Duration::from_secs(600);
+/// Actor of deletions in the audit log.
 const PROGRAM: &str = "langya";
 
-/// Deletes old texts every ten minutes, and at once after a change of the settings. Not while the clock may be wrong: a
-/// machine may start with another time of day than the one that it gets soon after.
+/// Deletes old texts every ten minutes, and at once after a settings change. Not while the clock may be wrong: a machine may start with a
+/// wrong time that is corrected soon after.
 pub async fn delete_expired_texts(
     store: Store,
     (rng, clock): (Arc<SharedRng>, Arc<JumpDetectingClock>),
@@ -31,21 +31,21 @@ pub async fn delete_expired_texts(
     report: JobReport,
     shutdown: CancellationToken,
 ) {
-    let mut ticker = tokio::time::interval(LOOK_EVERY);
+    let mut ticker = tokio::time::interval(POLL_INTERVAL);
     ticker.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let (mut changes, mut leads) = (settings.changes(), lead.clone());
     loop {
         tokio::select! {
             _ = ticker.tick() => {}
-            // The senders live as long as this job.
+            // The senders exist as long as this job.
             _ = changes.changed() => {}
             _ = leads.changed() => {}
             () = shutdown.cancelled() => return,
         }
-        if !*lead.borrow() || !clock.is_steady_for(LOOK_EVERY) {
+        if !*lead.borrow() || !clock.is_steady_for(POLL_INTERVAL) {
             continue;
         }
-        // On its own: whatever hinders it must not keep a text.
+        // Separate step: its failure must not keep texts from being deleted.
         if let Err(error) = store.delete_returned_limits().await
             && !error.is_outage()
         {
@@ -58,7 +58,7 @@ pub async fn delete_expired_texts(
             deleted = report.run(retention.run(&settings.retention)) => deleted,
             () = shutdown.cancelled() => return,
         };
-        report.runs_within(LOOK_EVERY);
+        report.runs_within(POLL_INTERVAL);
         match deleted {
             Ok(0) => {}
             Ok(battles) => tracing::info!(battles, "expired texts are deleted"),

@@ -1,4 +1,4 @@
-//! Keeps the reports on the published leaderboard up to date: how firm it is, and what exclusions change.
+//! Updates the reports on the published leaderboard: its robustness, and the effect of exclusions.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,23 +14,23 @@ use crate::services::leaderboard::background_report::BackgroundReport;
 use crate::services::leaderboard::latest_leaderboard::LatestLeaderboard;
 use crate::services::leaderboard::robustness::RobustnessReport;
 
-/// How often is looked whether votes were excluded, which no event announces.
-const LOOK_ANYWAY: Duration = Duration::from_secs(60);
-/// Minimum delay between reports, as a multiple of the last one's duration: they take at most a twentieth of a core.
-const REST_TIMES: u32 = 19;
+/// Poll interval for exclusions, which emit no event.
+const FALLBACK_POLL_INTERVAL: Duration = Duration::from_secs(60);
+/// Minimum delay between reports, as a multiple of the last one's duration: they use at most a twentieth of a core.
+const COOL_DOWN_FACTOR: u32 = 19;
 
-/// The reports, of which one is computed at a time.
+/// Reports, computed one at a time.
 pub struct Reports {
-    /// How firm the leaderboard is.
+    /// Robustness of the leaderboard.
     pub robustness: Arc<BackgroundReport<RobustnessReport>>,
-    /// What exclusions change.
+    /// Effect of exclusions.
     pub exclusions: Arc<BackgroundReport<ExclusionReport>>,
-    /// Dates the reports.
+    /// Clock for the dates of the reports.
     pub clock: Arc<dyn Clock>,
 }
 
-/// Computes reports at the start, after leaderboards, and after a change of the settings, with a cool-down after each. A
-/// computation under way at shutdown is dropped: nothing of it is stored.
+/// Computes the reports at the start, after leaderboards, and after a settings change, with a cool-down after each. A computation under way
+/// at shutdown is dropped, and nothing of it is stored.
 pub async fn compute_robustness(
     reports: Reports,
     leaderboard: Arc<LatestLeaderboard>,
@@ -38,10 +38,11 @@ pub async fn compute_robustness(
     report: JobReport,
     shutdown: CancellationToken,
 ) {
-    let mut next_run = NextRun::new(&leaderboard, &settings, shutdown.clone(), LOOK_ANYWAY, REST_TIMES);
+    let mut next_run =
+        NextRun::new(&leaderboard, &settings, shutdown.clone(), FALLBACK_POLL_INTERVAL, COOL_DOWN_FACTOR);
     loop {
         tokio::select! {
-            () = refresh(&reports, &report) => report.runs_within(LOOK_ANYWAY),
+            () = refresh(&reports, &report) => report.runs_within(FALLBACK_POLL_INTERVAL),
             () = shutdown.cancelled() => return,
         }
         if !next_run.wait(reports.cost()).await {

@@ -1,8 +1,8 @@
-//! An edited settings file is taken up while the arena runs.
+//! Reloads an edited settings file while the arena runs.
 //!
-//! The file is read every second, which works on every kind of mount, and at once on SIGHUP and after an edit of the admin. A text
-//! counts once it was read the same twice, so that a half-written file is not taken for a short one. What cannot be used is logged in
-//! one line and shown in the admin, and the former settings stay.
+//! The file is read every second, which works on every kind of mount, and at once on SIGHUP and after an edit in the admin. A text is
+//! applied once two reads were equal, so that a half-written file is not mistaken for a complete one. Invalid settings are logged in one
+//! line and shown in the admin, and the former settings stay in force.
 
 use std::io::ErrorKind;
 use std::path::PathBuf;
@@ -22,22 +22,22 @@ use crate::services::start_check::check_kept_until_restart;
 use crate::state::AppState;
 use crate::watched_settings_file::{Reader, SettingsProblem, WatchedSettingsFile};
 
-/// How often the file is read.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// Poll interval of the file.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Where settings come from.
+/// Source of the settings.
 pub struct SettingsSource {
-    /// The file that is followed.
+    /// Watched settings file.
     pub file: Arc<WatchedSettingsFile>,
-    /// Who waits until it was read.
+    /// Requests to read the file, each of which waits for the result.
     pub requests: mpsc::Receiver<Reader>,
-    /// Reads the file again; the environment and the flags override it.
+    /// Reads the file; environment and flags override it.
     pub read: Box<dyn Fn() -> Result<Settings, ConfigError> + Send + Sync>,
-    /// SIGHUP, taken over from the system, which would end the process.
+    /// SIGHUP, whose default action would end the process.
     pub hangup: Signal,
 }
 
-/// Lets models that are found rather than configured join, and then follows the settings file.
+/// Adds discovered models, and then follows the settings file.
 pub async fn follow_settings(app: Arc<AppState>, source: Arc<Mutex<SettingsSource>>) {
     let mut source = source.lock().await;
     let shutdown = app.tasks.shutdown();
@@ -55,9 +55,9 @@ pub async fn follow_settings(app: Arc<AppState>, source: Arc<Mutex<SettingsSourc
 }
 
 async fn watch(app: &AppState, source: &mut SettingsSource) {
-    let mut ticker = tokio::time::interval(LOOK_EVERY);
+    let mut ticker = tokio::time::interval(POLL_INTERVAL);
     ticker.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    // Nothing counts as taken up at first: an edit between the start and here is found.
+    // Nothing counts as applied at first: an edit between the start and here is found.
     let (mut taken, mut before) = (None, None);
     let mut is_set = false;
     loop {
@@ -75,7 +75,7 @@ async fn watch(app: &AppState, source: &mut SettingsSource) {
         let is_blank = now.as_ref().is_some_and(|text| text.as_deref().is_none_or(|text| text.trim_ascii().is_empty()));
         taken = now;
         if is_set && is_blank {
-            // Without it the defaults would be in force, which nobody asked for: an editor on a full disk leaves an empty file.
+            // Otherwise the defaults would be in force by accident: an editor on a full disk leaves an empty file.
             let problem = SettingsProblem::Blank;
             tracing::error!("{problem}: the previous settings stay in force");
             source.file.set_problem(Some(Arc::new(problem)));
@@ -84,20 +84,21 @@ async fn watch(app: &AppState, source: &mut SettingsSource) {
             reload(app, source).await;
         }
         if let ReloadReason::Admin(reader) = asked {
-            // They may have gone away.
+            // The requester may be gone.
             let _ = reader.send(());
         }
     }
 }
 
-/// Why the file is looked at.
+/// Reason for reading the file.
 enum ReloadReason {
     Clock,
     Signal,
     Admin(Reader),
 }
 
-/// The bytes of the file; where it is not text, the reason, so that the edit is seen and refused with it.
+/// Reads the file; if it cannot be read as text, returns the error message as its content, so that the change is noticed and refused with
+/// it.
 async fn read(file: PathBuf) -> Option<Vec<u8>> {
     let contents = move || match read_file(&file) {
         Err(error) if error.kind() == ErrorKind::InvalidData => Some(error.to_string().into_bytes()),
@@ -129,11 +130,11 @@ async fn reload(app: &AppState, source: &SettingsSource) {
     }
 }
 
-/// What an edit came to.
+/// Result of applying an edit.
 enum AppliedSettings {
-    /// The settings are as before.
+    /// The settings are unchanged.
     Nothing,
-    /// Others are in force now.
+    /// New settings are in force.
     Edits,
 }
 
@@ -163,7 +164,7 @@ async fn take_up(
     Ok(AppliedSettings::Edits)
 }
 
-/// Puts the models of these settings in place; entries that did not change go on as they are.
+/// Replaces the roster by the models of these settings; unchanged entries keep running.
 async fn exchange_models(app: &AppState, env: &Environment, settings: &Settings) -> Result<(), SettingsProblem> {
     let settings = with_found_models(settings, env).await;
     let roster = Roster::rebuild(&settings, env, app.rng.seed(), &app.models.current())?;

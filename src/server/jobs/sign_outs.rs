@@ -1,4 +1,4 @@
-//! Ends the sockets of sessions that were ended elsewhere.
+//! Closes the sockets of sessions that were ended elsewhere.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,17 +10,17 @@ use crate::infra::job_report::JobReport;
 use crate::services::arena::access::Access;
 use crate::services::arena::instances::ArenaInstances;
 
-/// How often sign-outs are looked for: a socket outlives its session by less than a second.
-const LOOK_EVERY: Duration = Duration::from_millis(500);
+/// Poll interval for sign-outs: a socket outlives its session by less than a second.
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
-/// Looks for sessions that other instances or the command line have ended.
+/// Polls for sessions that other instances or the command line have ended.
 pub async fn follow_sign_outs(
     access: Arc<Access>,
     instances: Arc<ArenaInstances>,
     report: JobReport,
     shutdown: CancellationToken,
 ) {
-    let mut looks = tokio::time::interval(LOOK_EVERY);
+    let mut looks = tokio::time::interval(POLL_INTERVAL);
     looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {
@@ -28,7 +28,7 @@ pub async fn follow_sign_outs(
             () = shutdown.cancelled() => return,
         }
         let looked = report.run(access.follow_sign_outs(&instances)).await;
-        report.runs_within(LOOK_EVERY);
+        report.runs_within(POLL_INTERVAL);
         if let Err(error) = looked
             && !error.is_outage()
         {

@@ -1,4 +1,4 @@
-//! Excludes the votes of voters whom the tests flag, where the settings say so: on the instance that leads.
+//! Excludes the votes of flagged voters, if configured, on the leader.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,12 +13,12 @@ use crate::infra::job_report::JobReport;
 use crate::services::exclusions::voter_check::VoterCheck;
 use crate::services::leaderboard::latest_leaderboard::LatestLeaderboard;
 
-/// How often is looked whether votes were excluded, or the lead has changed.
-const LOOK_ANYWAY: Duration = Duration::from_secs(60);
-/// Minimum delay between checks, as a multiple of the last one's duration: they take at most a twentieth of a core.
-const REST_TIMES: u32 = 19;
+/// Poll interval for exclusions and a change of the leader.
+const FALLBACK_POLL_INTERVAL: Duration = Duration::from_secs(60);
+/// Minimum delay between checks, as a multiple of the last one's duration: they use at most a twentieth of a core.
+const COOL_DOWN_FACTOR: u32 = 19;
 
-/// Checks the voters at the start, after leaderboards, and after a change of the settings, with a cool-down after each check.
+/// Checks the voters at the start, after leaderboards, and after a settings change, with a cool-down after each check.
 pub async fn check_voters(
     check: Arc<VoterCheck>,
     (leaderboard, settings): (Arc<LatestLeaderboard>, CurrentSettings),
@@ -26,12 +26,13 @@ pub async fn check_voters(
     report: JobReport,
     shutdown: CancellationToken,
 ) {
-    let mut next_run = NextRun::new(&leaderboard, &settings, shutdown.clone(), LOOK_ANYWAY, REST_TIMES);
+    let mut next_run =
+        NextRun::new(&leaderboard, &settings, shutdown.clone(), FALLBACK_POLL_INTERVAL, COOL_DOWN_FACTOR);
     loop {
         let started = Instant::now();
         if *leads.borrow() {
             tokio::select! {
-                () = run(&check, &report) => report.runs_within(LOOK_ANYWAY),
+                () = run(&check, &report) => report.runs_within(FALLBACK_POLL_INTERVAL),
                 () = shutdown.cancelled() => return,
             }
         }
@@ -45,7 +46,7 @@ async fn run(check: &VoterCheck, report: &JobReport) {
     match report.run(check.run()).await {
         Ok(0) => {}
         Ok(votes) => tracing::info!(votes, "votes of flagged voters excluded"),
-        // The log of the database reports an outage, but not what it means here.
+        // The database log reports an outage, but not its effect here.
         Err(error) => tracing::error!(error = ?error, "the voters could not be checked: none is excluded meanwhile"),
     }
 }

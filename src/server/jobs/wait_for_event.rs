@@ -5,7 +5,7 @@ use tokio::sync::broadcast::error::RecvError;
 
 use crate::infra::events::Event;
 
-/// Waits for an event of this kind. Lost events count as one of them.
+/// Waits for an event of this kind. Lost events count as such an event.
 pub(super) async fn wait_for_event(events: &mut broadcast::Receiver<Event>, wanted: Event) {
     loop {
         match events.recv().await {

@@ -1,4 +1,4 @@
-//! Notifies webhooks of what happened: the instance that leads writes the messages and sends them.
+//! Sends events to webhooks: the leader writes the messages and delivers them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,11 +15,11 @@ use crate::infra::tasks::contain;
 use crate::services::leaderboard::latest_leaderboard::LatestLeaderboard;
 use crate::services::webhooks::Webhooks;
 
-/// Time between two looks for what is new or due.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// Looks between two that delete old messages.
+/// Poll interval for new and due messages.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
+/// Number of polls between deletions of old messages.
 const LOOKS_BETWEEN: u32 = 3_600;
-/// Messages that are sent at the same time: at most one of each webhook and event waits.
+/// Maximum number of concurrent deliveries; per webhook and event at most one waits.
 const AT_ONCE: usize = 64;
 
 /// Checks every second for new and due messages while this instance is the leader. A receiver that does not answer delays only its own
@@ -31,11 +31,11 @@ pub async fn send_webhooks(
     report: JobReport,
     shutdown: CancellationToken,
 ) {
-    let mut ticker = interval(LOOK_EVERY);
+    let mut ticker = interval(POLL_INTERVAL);
     ticker.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut looks = 0_u32;
     let webhooks = Arc::new(webhooks);
-    // Tasks of their own: a delivery may hold the writing connection of the database, which `look` waits for.
+    // Separate tasks: a delivery may hold the writing connection of the database, which `look` waits for.
     let mut deliveries = JoinSet::new();
     loop {
         tokio::select! {
@@ -52,7 +52,7 @@ pub async fn send_webhooks(
             () = shutdown.cancelled() => return,
         };
         looks = looks.wrapping_add(1);
-        report.runs_within(LOOK_EVERY);
+        report.runs_within(POLL_INTERVAL);
         match due {
             Ok(due) => due.into_iter().for_each(|message| {
                 deliveries.spawn(deliver(Arc::clone(&webhooks), message, report.clone()).in_current_span());

@@ -1,4 +1,4 @@
-//! Has witnesses sign the checkpoints of the public log: the instance that leads asks them.
+//! Requests cosignatures of the public log's checkpoints from witnesses, on the leader.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -14,12 +14,12 @@ use crate::infra::llm::http_client_within;
 use crate::services::public_log::PublicLog;
 use crate::services::public_log::witnesses::{WitnessStatus, Witnesses};
 
-/// Time between two looks for a new checkpoint.
+/// Poll interval for new checkpoints.
 const PAUSE: Duration = Duration::from_secs(1);
-/// Longest wait for a connection.
+/// Timeout of a connection attempt.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Asks the witnesses of the settings for their signatures below each new checkpoint.
+/// Requests the cosignatures of the configured witnesses for each new checkpoint.
 pub async fn ask_witnesses(
     log: PublicLog,
     settings: CurrentSettings,
@@ -41,7 +41,7 @@ pub async fn ask_witnesses(
         if *lead.borrow() && !asked.is_empty() {
             match job.run(witnesses.cosign(&log, &client, &asked)).await {
                 Ok(asked) => asked.into_iter().for_each(|asked| report(&mut failing, asked)),
-                // What keeps the log reports the same.
+                // The public log job reports the same error.
                 Err(error) => tracing::debug!(%error, "no checkpoint could be read for the witnesses"),
             }
             job.runs_within(PAUSE);
@@ -53,7 +53,7 @@ pub async fn ask_witnesses(
     }
 }
 
-/// Reports a witness when it begins to fail, and when it signs again.
+/// Reports when a witness begins to fail, and when it signs again.
 fn report(failing: &mut BTreeSet<String>, asked: WitnessStatus) {
     let WitnessStatus { name, result, .. } = asked;
     match result {

@@ -1,7 +1,7 @@
 //! The loop between one websocket and the battle services.
 //!
-//! It reads frames, calls one service for each message, and writes the events of the battle that the socket watches.
-//! When it ends, for whatever reason, the watcher is dropped, and a battle that nobody watches stops its upstreams.
+//! It reads frames, calls one service for each message, and writes the events of the watched battle. When it ends, for whatever reason, the
+//! watcher is dropped, and a battle without watchers stops its upstream requests.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use super::flood::{Flood, FloodVerdict};
 use super::outbox::Outbox;
 use super::prompts::Prompts;
 use super::protocol::{ClientMessage, Closing, MAX_MESSAGE_BYTES, ProtocolError, ServerMessage};
-use super::rendered_view::{ReplyForm, Screen, ShownBlock, ShownEvent, show};
+use super::rendered_view::{ClientEvent, RenderedReplies, ReplyForm, ShownBlock, show};
 use super::watching::{OpenChat, Watching, next_entries, next_in_chat};
 use crate::domain::battle::event_log::EventEntry;
 use crate::domain::battle::progress::{Refusal, Stage};
@@ -34,28 +34,28 @@ use crate::services::arena::consent_version::Consents;
 use crate::services::arena::post_vote_chat::{PostVoteChat, PostVoteChatError};
 use crate::services::arena::voting::{self, NewVote, Voting};
 
-/// How often a socket of a process that drains is looked at: whether its battle has come to its end.
+/// Poll interval during the drain: whether the socket's battle has ended.
 const LOOK_WHILE_DRAINING: Duration = Duration::from_millis(50);
 
 /// Services behind one socket.
 pub struct Connection {
-    /// Pseudonyms of the visitor.
+    /// Pseudonyms of the visitor and the visitor's network.
     pub caller: Caller,
-    /// The visitor's session.
+    /// Session of the visitor.
     pub session: sessions::Session,
-    /// How much the visitor may do.
+    /// Rate limits.
     pub limits: Arc<RateLimits>,
-    /// What is to be computed before a battle.
+    /// Proofs of work before a battle.
     pub proofs: Arc<Proofs>,
-    /// Who agreed to what is stored.
+    /// Consents of visitors.
     pub consents: Arc<Consents>,
-    /// Battles.
+    /// Battles of this process.
     pub battles: Arc<Battles>,
-    /// Votes.
+    /// Casting of votes.
     pub voting: Arc<Voting>,
-    /// Says when nothing new may begin, and when the process is to end.
+    /// Signals of the drain and the shutdown.
     pub tasks: Tasks,
-    /// For how long the visitor may take part.
+    /// Admission of the visitor, with its expiry.
     pub signed_in: SignedIn,
 }
 
@@ -68,17 +68,17 @@ struct Driver {
     flood: Flood,
 }
 
-/// Why the loop ends.
+/// Reason for the end of the loop.
 enum End {
-    /// The client is gone: nothing can be said any more.
-    Gone,
-    /// The socket is closed with a reason.
+    /// The client is gone: nothing can be sent.
+    Disconnected,
+    /// The socket is closed with this reason.
     Close(CloseReason),
 }
 
 impl From<Closed> for End {
     fn from(_: Closed) -> Self {
-        Self::Gone
+        Self::Disconnected
     }
 }
 
@@ -94,7 +94,7 @@ pub async fn drive(connection: Connection, session: Session, mut inbox: Aggregat
     };
     let end = driver.run(&mut inbox).await;
     if let Err(End::Close(reason)) = end {
-        // The client may be gone already, which is what closing asks for.
+        // The client may be gone already, which has the same result.
         let _ = driver.outbox.close(reason).await;
     }
 }
@@ -102,7 +102,7 @@ pub async fn drive(connection: Connection, session: Session, mut inbox: Aggregat
 impl Driver {
     async fn run(&mut self, inbox: &mut AggregatedMessageStream) -> Result<(), End> {
         let (draining, shutdown) = (self.connection.tasks.draining(), self.connection.tasks.shutdown());
-        // Waiting for the end takes a place in a list of all who wait: once a socket, not once a token.
+        // Each wait for a cancellation takes an entry in a shared list: once per socket, not once per token.
         let (mut drained, mut ended) = (pin!(draining.cancelled()), pin!(shutdown.cancelled()));
         let SignedIn { ended: signed_out, left } = self.connection.signed_in.clone();
         let mut signed_out = pin!(async move {
@@ -125,7 +125,7 @@ impl Driver {
                 entries = next_in_chat(&mut self.chat) => self.send_chat(&entries).await?,
                 frame = inbox.next() => self.take(frame).await?,
                 () = &mut drained, if !leaving => leaving = true,
-                _ = looks.tick(), if leaving => self.leave_if_through(inbox).await?,
+                _ = looks.tick(), if leaving => self.close_if_drained(inbox).await?,
                 due = heartbeat.tick() => {
                     if self.silence.check_at_ping(due) {
                         return Err(close(Closing::Silent));
@@ -146,13 +146,13 @@ impl Driver {
         match frame {
             Some(Ok(frame)) => self.on_frame(frame).await,
             Some(Err(error)) => self.refuse_frame(&error).await,
-            None => Err(End::Gone),
+            None => Err(End::Disconnected),
         }
     }
 
-    /// While the process drains: ends a socket whose battle is not being answered, after what has come in on it was
-    /// answered and what happened was sent. A vote that was sent in time is so taken.
-    async fn leave_if_through(&mut self, inbox: &mut AggregatedMessageStream) -> Result<(), End> {
+    /// During the drain: ends a socket whose battle is not being answered, after handling its received messages and sending all events. So
+    /// a vote sent in time is accepted.
+    async fn close_if_drained(&mut self, inbox: &mut AggregatedMessageStream) -> Result<(), End> {
         let under_way = |watching: &Watching| watching.watcher.battle().is_under_way();
         if self.watching.as_ref().is_some_and(under_way) {
             return Ok(());
@@ -171,30 +171,30 @@ impl Driver {
         match self.flood.judge(now) {
             _ if matches!(frame, AggregatedMessage::Close(_)) => {}
             FloodVerdict::Accept => {}
-            FloodVerdict::Refuse => return self.say_error(&ProtocolError::Flooding, None).await,
+            FloodVerdict::Refuse => return self.send_error(&ProtocolError::Flooding, None).await,
             FloodVerdict::Close => return Err(close(Closing::Flooding)),
         }
         match frame {
             AggregatedMessage::Text(text) if text.len() > MAX_MESSAGE_BYTES => {
-                self.say_error(&ProtocolError::TooLarge, None).await?;
+                self.send_error(&ProtocolError::TooLarge, None).await?;
                 Err(close(Closing::TooLarge))
             }
             AggregatedMessage::Text(text) => match ClientMessage::parse(&text) {
                 Ok(message) => self.handle(message).await,
-                Err(error) => self.say_error(&error, None).await,
+                Err(error) => self.send_error(&error, None).await,
             },
-            AggregatedMessage::Binary(_) => self.say_error(&ProtocolError::Binary, None).await,
+            AggregatedMessage::Binary(_) => self.send_error(&ProtocolError::Binary, None).await,
             AggregatedMessage::Ping(payload) => Ok(self.outbox.pong(&payload).await?),
             AggregatedMessage::Pong(_) => Ok(()),
             AggregatedMessage::Close(reason) => Err(End::Close(reason.unwrap_or_else(|| CloseCode::Normal.into()))),
         }
     }
 
-    /// A frame that breaks the websocket protocol or its limits ends the socket.
+    /// Closes the socket after a frame that breaks the websocket protocol or its limits.
     async fn refuse_frame(&mut self, error: &actix_ws::ProtocolError) -> Result<(), End> {
-        let Some(why) = Closing::for_error(error) else { return Err(End::Gone) };
+        let Some(why) = Closing::for_error(error) else { return Err(End::Disconnected) };
         if why == Closing::TooLarge {
-            self.say_error(&ProtocolError::TooLarge, None).await?;
+            self.send_error(&ProtocolError::TooLarge, None).await?;
         }
         Err(close(why))
     }
@@ -229,32 +229,32 @@ impl Driver {
                     return self.send_chat(&ended).await;
                 }
                 let done = battles.stop(&visitor, &id).await;
-                self.say_if_error(done, &id).await
+                self.send_if_error(done, &id).await
             }
-            ClientMessage::Text { turn, side } => self.say_text(turn, side).await,
+            ClientMessage::Text { turn, side } => self.send_text(turn, side).await,
             ClientMessage::Vote { battle, turn, answer, outcome, satisfaction, reasons } => {
                 let Some(id) = self.resolve_battle(battle).await? else { return Ok(()) };
                 if let Err(limited) = self.connection.limits.take(LimitedAction::Vote, &self.connection.caller).await {
-                    return self.say_error(&limited, Some(&id)).await;
+                    return self.send_error(&limited, Some(&id)).await;
                 }
                 self.vote(NewVote { visitor, battle: id, turn, answer, outcome, satisfaction, reasons }).await
             }
         }
     }
 
-    /// Shows the battle that the visitor has begun.
+    /// Watches the battle that the visitor has started.
     async fn on_start(&mut self, begun: Result<Watcher, BattleError>, form: ReplyForm) -> Result<(), End> {
         match begun {
             Ok(watcher) => {
                 let prompts = Prompts::all_but_own(&watcher);
-                let watching = self.watching(watcher, Screen::new(form), prompts);
+                let watching = self.watching(watcher, RenderedReplies::new(form), prompts);
                 self.watch(watching).await
             }
-            Err(error) => self.say_error(&error, None).await,
+            Err(error) => self.send_error(&error, None).await,
         }
     }
 
-    /// Begins a battle; what the visitor agreed to is kept before.
+    /// Starts a battle; the visitor's consent is stored before.
     async fn start(&self, opening: Opening, consent: Option<&str>, permit: TurnPermit) -> Result<Watcher, BattleError> {
         let visitor = &self.connection.caller.visitor;
         if let Some(version) = consent {
@@ -263,11 +263,11 @@ impl Driver {
         self.connection.battles.start(visitor, opening, permit).await
     }
 
-    /// Shows the battle of a turn that was asked for on this socket, from that turn on, where the socket does not show it already.
+    /// Watches the battle of a turn requested on this socket, from that turn on, unless the socket watches it already.
     async fn show_turn(&mut self, begun: Result<Watcher, BattleError>, id: &BattleId) -> Result<(), End> {
         let watcher = match begun {
             Ok(watcher) => watcher,
-            Err(error) => return self.say_error(&error, Some(id)).await,
+            Err(error) => return self.send_error(&error, Some(id)).await,
         };
         if let Some(shown) = self.watching.as_mut().filter(|shown| shown.watcher.battle().id == *id) {
             shown.prompts = Prompts::all_but_own(&watcher);
@@ -285,17 +285,17 @@ impl Driver {
                 self.connection.battles.close(&battle);
                 self.send(&ServerMessage::Revealed { battle: &battle, receipt: &receipt }).await
             }
-            Err(error) => self.say_error(&error, Some(&battle)).await,
+            Err(error) => self.send_error(&error, Some(&battle)).await,
         }
     }
 
-    /// Asks both models of a battle that has its vote; nothing of it is kept.
+    /// Sends a prompt to both models of a voted battle; nothing of it is stored.
     async fn continue_chat(&mut self, battle: Option<BattleId>, prompt: &str, form: ReplyForm) -> Result<(), End> {
         let Some(id) = self.resolve_battle(battle).await? else { return Ok(()) };
         let Some(permit) = self.turn_permit(Some(&id)).await? else { return Ok(()) };
         match self.ask_after_vote(&id, prompt, form, permit).await {
             Ok(asked) => self.send_chat(&[asked]).await,
-            Err(error) => self.say_error(&error, Some(&id)).await,
+            Err(error) => self.send_error(&error, Some(&id)).await,
         }
     }
 
@@ -314,35 +314,35 @@ impl Driver {
             }
             _ => Some(PostVoteChat::open(voting, &caller.visitor, id).await?),
         };
-        // An outside service hears only of questions that are taken otherwise.
+        // The moderation service only receives prompts that pass all other checks.
         battles.admit_prompt(prompt).await?;
         if let Some(chat) = opened {
-            self.chat = Some(OpenChat { chat, screen: Screen::new(form) });
+            self.chat = Some(OpenChat { chat, screen: RenderedReplies::new(form) });
         }
         let open = self.chat.as_mut().expect("there was one, or it was opened just now");
         Ok(open.chat.ask(prompt, permit))
     }
 
-    /// Sends the events of a chat as those of a battle are sent.
+    /// Sends the events of a chat in the same way as those of a battle.
     async fn send_chat(&mut self, entries: &[EventEntry]) -> Result<(), End> {
         let Some(OpenChat { chat, screen }) = &mut self.chat else { return Ok(()) };
         let battle = chat.battle.clone();
         let shown = show(screen.as_mut(), entries).await;
-        self.say_shown(&battle, &shown, &Prompts::Known, None).await
+        self.send_shown(&battle, &shown, &Prompts::Known, None).await
     }
 
-    /// Watches a battle again: first what the client misses, then everything new.
+    /// Watches a battle again: sends missed events first, then new ones.
     async fn resume(&mut self, battle: Option<BattleId>, after: u64, form: ReplyForm) -> Result<(), End> {
         let Some(id) = self.resolve_battle(battle).await? else { return Ok(()) };
         if let Err(limited) = self.connection.limits.take_resume(&self.connection.caller) {
-            return self.say_error(&limited, Some(&id)).await;
+            return self.send_error(&limited, Some(&id)).await;
         }
         let visitor = self.connection.caller.visitor.clone();
         let watcher = match self.connection.battles.resume(&visitor, &id, after).await {
             Ok(watcher) => watcher,
-            Err(error) => return self.say_error(&error, Some(&id)).await,
+            Err(error) => return self.send_error(&error, Some(&id)).await,
         };
-        let mut screen = Screen::new(form);
+        let mut screen = RenderedReplies::new(form);
         let mut shown = Vec::new();
         if let Some(screen) = &mut screen {
             watcher.known().iter().for_each(|entry| screen.learn(entry));
@@ -351,63 +351,63 @@ impl Driver {
         let prompts = Prompts::all(&watcher);
         let watching = self.watching(watcher, screen, prompts);
         self.watch(watching).await?;
-        self.say_shown(&id, &shown, &Prompts::Known, None).await?;
+        self.send_shown(&id, &shown, &Prompts::Known, None).await?;
         let missed = self.watching.as_mut().map(|watching| watching.watcher.missed()).unwrap_or_default();
         self.send_events(&missed).await?;
         match voting::receipt(&self.connection.voting, &visitor, &id).await {
             Ok(Some(receipt)) => self.send(&ServerMessage::Revealed { battle: &id, receipt: &receipt }).await,
-            Ok(None) if self.is_abandoned() => self.say_error(&Refusal::Abandoned, Some(&id)).await,
+            Ok(None) if self.is_abandoned() => self.send_error(&Refusal::Abandoned, Some(&id)).await,
             Ok(None) => Ok(()),
-            Err(error) => self.say_error(&error, Some(&id)).await,
+            Err(error) => self.send_error(&error, Some(&id)).await,
         }
     }
 
-    /// Whether the battle that is watched was left for too long, so that no event of it comes any more.
+    /// Whether the watched battle was abandoned, so that it emits no further events.
     fn is_abandoned(&self) -> bool {
         let stage = |watching: &Watching| watching.watcher.battle().progress().stage;
         self.watching.as_ref().map(stage) == Some(Stage::Abandoned)
     }
 
-    /// The battle that a message means: the named one, or the socket's latest.
+    /// Returns the battle of a message: the named one, or the socket's latest.
     async fn resolve_battle(&mut self, battle: Option<BattleId>) -> Result<Option<BattleId>, End> {
         let latest = || self.watching.as_ref().map(|watching| watching.watcher.battle().id.clone());
         match battle.or_else(latest) {
             Some(id) => Ok(Some(id)),
-            None => self.say_error(&ProtocolError::NoBattle, None).await.map(|()| None),
+            None => self.send_error(&ProtocolError::NoBattle, None).await.map(|()| None),
         }
     }
 
-    /// The limits' permit for one more battle, with a proof of work where the arena is under pressure. The proof is used up after
-    /// the limits have granted the battle, so that a refusal costs the visitor no work.
+    /// Takes a permit for one more battle from the rate limits, with a proof of work under load. The proof is used up after the limits have
+    /// granted the battle, so that a refusal costs the visitor no work.
     async fn start_permit(&mut self, proof: Option<&Solution>) -> Result<Option<TurnPermit>, End> {
         let (proofs, caller) = (Arc::clone(&self.connection.proofs), self.connection.caller.clone());
         let checked = match proofs.check(&caller, proof) {
             Ok(checked) => checked,
-            Err(required) => return self.say_error(&required, None).await.map(|()| None),
+            Err(required) => return self.send_error(&required, None).await.map(|()| None),
         };
         let Some(permit) = self.turn_permit(None).await? else { return Ok(None) };
         match proofs.spend(&caller, checked).await {
             Ok(()) => Ok(Some(permit)),
-            Err(required) => self.say_error(&required, None).await.map(|()| None),
+            Err(required) => self.send_error(&required, None).await.map(|()| None),
         }
     }
 
-    /// The limits' permit for one more turn; the visitor gets an error where they give none.
+    /// Takes a permit for one more turn from the rate limits; otherwise sends an error to the visitor.
     async fn turn_permit(&mut self, battle: Option<&BattleId>) -> Result<Option<TurnPermit>, End> {
         match self.connection.limits.begin_turn(&self.connection.caller).await {
             Ok(permit) => Ok(Some(permit)),
-            Err(refused) => self.say_error(&refused, battle).await.map(|()| None),
+            Err(refused) => self.send_error(&refused, battle).await.map(|()| None),
         }
     }
 
-    fn watching(&self, watcher: Watcher, screen: Option<Screen>, prompts: Prompts) -> Watching {
+    fn watching(&self, watcher: Watcher, screen: Option<RenderedReplies>, prompts: Prompts) -> Watching {
         let row = watcher.battle().state().active.row.clone();
         let models = &self.connection.voting.models;
         let chosen = ChosenModels::new(&row, |side| models.card(&row.models[side.index()]));
         Watching { watcher, screen, prompts, chosen }
     }
 
-    /// Shows this battle from now on. The visitor gets an error for one that is left before its replies have ended.
+    /// Watches this battle from now on. Sends an error if the previous one is left before its replies have ended.
     async fn watch(&mut self, next: Watching) -> Result<(), End> {
         self.chat = None;
         let next_id = next.watcher.battle().id.clone();
@@ -416,7 +416,7 @@ impl Driver {
         if battle.id == next_id || !battle.is_under_way() {
             return Ok(());
         }
-        self.say_error(&BattleError::Superseded, Some(&battle.id)).await
+        self.send_error(&BattleError::Superseded, Some(&battle.id)).await
     }
 
     async fn send_events(&mut self, entries: &[EventEntry]) -> Result<(), End> {
@@ -424,33 +424,33 @@ impl Driver {
         let battle = watching.watcher.battle().id.clone();
         let (prompts, chosen) = (watching.prompts.clone(), watching.chosen.clone());
         let shown = show(watching.screen.as_mut(), entries).await;
-        self.say_shown(&battle, &shown, &prompts, chosen.as_ref()).await
+        self.send_shown(&battle, &shown, &prompts, chosen.as_ref()).await
     }
 
-    async fn say_shown(
+    async fn send_shown(
         &mut self,
         battle: &BattleId,
-        shown: &[ShownEvent<'_>],
+        shown: &[ClientEvent<'_>],
         prompts: &Prompts,
         chosen: Option<&ChosenModels>,
     ) -> Result<(), End> {
         for one in shown {
             let message = match one {
-                ShownEvent::Event(entry) => ServerMessage::of_entry(battle, entry, prompts, chosen),
-                ShownEvent::Block(ShownBlock { turn, side, block, html, .. }) => {
+                ClientEvent::Event(entry) => ServerMessage::of_entry(battle, entry, prompts, chosen),
+                ClientEvent::Block(ShownBlock { turn, side, block, html, .. }) => {
                     ServerMessage::Html { battle, turn: *turn, side: *side, block: *block, html }
                 }
-                ShownEvent::Changes(changes) => ServerMessage::Blocks(changes),
+                ClientEvent::Changes(changes) => ServerMessage::Blocks(changes),
             };
             self.send(&message).await?;
         }
         Ok(())
     }
 
-    /// Sends what a side has said in a turn that the client has on its screen.
-    async fn say_text(&mut self, turn: u32, side: Side) -> Result<(), End> {
+    /// Sends the reply of a side so far, in a turn that the client shows.
+    async fn send_text(&mut self, turn: u32, side: Side) -> Result<(), End> {
         if let Err(limited) = self.connection.limits.take_text(&self.connection.caller) {
-            return self.say_error(&limited, None).await;
+            return self.send_error(&limited, None).await;
         }
         let chatted = self.chat.as_ref().and_then(|open| open.screen.as_ref());
         let watched = self.watching.as_ref().and_then(|watching| watching.screen.as_ref());
@@ -458,17 +458,17 @@ impl Driver {
         self.send(&ServerMessage::Text { turn, side, text: text.as_deref() }).await
     }
 
-    async fn say_if_error<E>(&mut self, done: Result<(), E>, battle: &BattleId) -> Result<(), End>
+    async fn send_if_error<E>(&mut self, done: Result<(), E>, battle: &BattleId) -> Result<(), End>
     where
         E: ErrorCode + std::error::Error,
     {
         match done {
             Ok(()) => Ok(()),
-            Err(error) => self.say_error(&error, Some(battle)).await,
+            Err(error) => self.send_error(&error, Some(battle)).await,
         }
     }
 
-    async fn say_error<E>(&mut self, error: &E, battle: Option<&BattleId>) -> Result<(), End>
+    async fn send_error<E>(&mut self, error: &E, battle: Option<&BattleId>) -> Result<(), End>
     where
         E: ErrorCode + std::error::Error,
     {

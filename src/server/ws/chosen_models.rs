@@ -1,4 +1,4 @@
-//! What a visitor who chose models learns about them before the vote.
+//! Models chosen by the visitor, as shown before the vote.
 
 use serde::Serialize;
 
@@ -8,7 +8,7 @@ use crate::domain::battle::model_card::ModelCard;
 use crate::domain::battle::progress::Refusal;
 use crate::domain::battle::record::BattleRow;
 
-/// The mode of a battle and the models of the visitor's choice. A hidden model is not among them.
+/// Mode of a battle and the models that the visitor chose. Hidden models are left out.
 #[derive(Debug, Clone, Serialize)]
 pub struct ChosenModels {
     mode: BattleMode,
@@ -24,7 +24,7 @@ struct ModelsBySide {
 }
 
 impl ChosenModels {
-    /// Those of a battle; `None` where both are hidden.
+    /// Returns the chosen models of a battle; `None` if both are hidden.
     pub(super) fn new(row: &BattleRow, card: impl Fn(Side) -> ModelCard) -> Option<Self> {
         let mode = row.mode;
         let shown = |side: Side| (mode.sides().contains(&side) && mode.names(side)).then(|| card(side));
@@ -32,7 +32,7 @@ impl ChosenModels {
             .then(|| Self { mode, models: ModelsBySide { a: shown(Side::A), b: shown(Side::B) } })
     }
 
-    /// What is said where a reply fails. Where a model is hidden, nothing says whether it was that one.
+    /// Returns the message for a failed reply. If a model is hidden, it does not reveal which one failed.
     pub(super) fn failure(&self) -> Refusal {
         if self.mode.hides_nothing() { Refusal::ChosenModelFailed } else { Refusal::Voided }
     }

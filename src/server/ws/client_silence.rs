@@ -1,4 +1,4 @@
-//! Whether the client of a socket is still there: one that does not answer several pings is gone.
+//! Liveness of a socket's client: a client that misses several pings is considered gone.
 
 use std::time::Duration;
 
@@ -6,25 +6,25 @@ use tokio::time::Instant;
 
 use crate::infra::process_stalls::has_stalled_past;
 
-/// How often a quiet client is asked whether it is there.
+/// Ping interval of a quiet client.
 pub(super) const PING_EVERY: Duration = Duration::from_secs(20);
-/// A client that has said nothing for so long is gone.
+/// Time without any message after which a client is considered gone.
 const SILENCE_LIMIT: Duration = Duration::from_secs(65);
 
-/// The time since a client last said something.
+/// Time since the client's last message.
 #[derive(Debug)]
 pub(super) struct ClientSilence {
     began: Instant,
 }
 
 impl ClientSilence {
-    /// The client has just said something.
+    /// Starts at a message from the client.
     pub(super) fn new(now: Instant) -> Self {
         Self { began: now }
     }
 
-    /// Whether the client is gone, as seen at a ping that was due at `ping_due`. If this process has stalled past that, what the
-    /// client said meanwhile is not read yet, and its silence begins anew.
+    /// Whether the client is gone, as seen at a ping that was due at `ping_due`. If this process has stalled past that, messages received
+    /// meanwhile are unread, and the silence starts again.
     pub(super) fn check_at_ping(&mut self, ping_due: Instant) -> bool {
         if has_stalled_past(ping_due) {
             *self = Self::new(Instant::now());
@@ -39,7 +39,7 @@ mod tests {
 
     use super::*;
 
-    /// A client that has just said something, and the pings that it is sent from now on.
+    /// Returns a client at its last message, and its ping interval.
     async fn client() -> (ClientSilence, Interval) {
         let mut pings = interval(PING_EVERY);
         pings.set_missed_tick_behavior(MissedTickBehavior::Delay);

@@ -1,4 +1,4 @@
-//! The one map from errors to the codes of `/ws/battle`.
+//! Mapping from errors to the codes of `/ws/battle`.
 
 use super::protocol::ProtocolError;
 use crate::domain::battle::pairing::starting_pair::ChoiceError;
@@ -11,17 +11,17 @@ use crate::services::arena::post_vote_chat::PostVoteChatError;
 use crate::services::arena::prompt_images::ImageError;
 use crate::services::arena::voting::VoteError;
 
-/// The word for programs behind each error.
+/// Machine-readable code of an error.
 pub(crate) trait ErrorCode {
-    /// The code.
+    /// Returns the code.
     fn code(&self) -> &'static str;
 
-    /// Seconds after which the same may be granted, where that is known.
+    /// Returns the seconds after which the same request may be granted, if known.
     fn retry_after(&self) -> Option<u64> {
         None
     }
 
-    /// What to compute before the same is granted.
+    /// Returns the proof-of-work challenge to solve before the same request is granted.
     fn challenge(&self) -> Option<&Challenge> {
         None
     }

@@ -1,28 +1,28 @@
-//! A limit on how many messages one socket may send: cheap, for this socket alone, and far above what a person does.
+//! A limit on the message rate of one socket: cheap, local to the socket, and far above human use.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// The span in which messages are counted.
+/// Window in which messages are counted.
 const SPAN: Duration = Duration::from_secs(10);
-/// Messages in one span after which the client is warned, and what it sends is refused.
+/// Messages per window after which the client gets errors, and its messages are refused.
 pub(super) const WARN_AFTER: u32 = 500;
-/// Messages in one span after which the socket is closed.
+/// Messages per window after which the socket is closed.
 const CLOSE_AFTER: u32 = 2 * WARN_AFTER;
 
-/// What is to be done with a message.
+/// Decision on a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FloodVerdict {
-    /// It is accepted.
+    /// The message is accepted.
     Accept,
-    /// It is refused with an error.
+    /// The message is refused with an error.
     Refuse,
     /// The socket is closed.
     Close,
 }
 
-/// Counts the messages of one socket.
+/// Message counter of one socket.
 #[derive(Debug)]
 pub(super) struct Flood {
     began: Instant,
@@ -34,7 +34,7 @@ impl Flood {
         Self { began: now, messages: 0 }
     }
 
-    /// Counts a message.
+    /// Counts a message and decides on it.
     pub(super) fn judge(&mut self, now: Instant) -> FloodVerdict {
         if now.duration_since(self.began) >= SPAN {
             *self = Self::new(now);

@@ -1,10 +1,9 @@
-//! A limit on the length that a websocket frame claims, kept before anything is buffered.
+//! A limit on the declared length of websocket frames, applied before buffering.
 //!
-//! The codec keeps what comes until a frame is whole and looks at its length only then, so a frame that claims a
-//! terabyte would be collected for as long as the client sends. [`FrameLimit`] reads the headers on their way and lets
-//! short frames pass as they are. A long one ends the stream with [`PayloadError::Overflow`]: at once where its header claims
-//! more than anybody means, and otherwise after it has passed and was thrown away, since a client that is still sending
-//! would find the connection reset and never read why.
+//! The codec buffers a frame until it is complete and checks its length only then, so a frame that declares a terabyte would be buffered
+//! for as long as the client sends. [`FrameLimit`] parses the headers in transit and passes short frames unchanged. A long one ends the
+//! stream with [`PayloadError::Overflow`]: at once if its header exceeds `DISCARD_LIMIT`, and otherwise after its payload was discarded,
+//! since a client that is still sending would find the connection reset and never read the reason.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -13,29 +12,29 @@ use actix_web::error::PayloadError;
 use bytes::{Bytes, BytesMut};
 use futures_util::Stream;
 
-/// Longest frame that is thrown away; one that claims more ends the stream by its header.
+/// Maximum length in bytes of a frame that is discarded; a longer one ends the stream at its header.
 const DISCARD_LIMIT: u64 = 16 * 1024 * 1024;
 
-/// A stream of websocket frames as bytes, none of which is longer than the limit.
+/// Byte stream of websocket frames, none longer than the limit.
 pub struct FrameLimit<S> {
     inner: S,
     limit: u64,
-    /// The beginning of a header whose end has not come yet.
+    /// Incomplete frame header.
     header: BytesMut,
-    /// Bytes of the current frame's payload that are still to come.
+    /// Remaining bytes of the current frame's payload.
     payload_left: u64,
-    /// Bytes of an overlong frame that are still to be thrown away; the stream ends after them.
+    /// Remaining bytes of an overlong frame to discard; the stream ends after them.
     discarding: Option<u64>,
 }
 
 impl<S> FrameLimit<S> {
-    /// Lets frames pass whose payload has `limit` bytes at most.
+    /// Passes frames with a payload of at most `limit` bytes.
     pub fn new(inner: S, limit: usize) -> Self {
         let limit = limit as u64;
         Self { inner, limit, header: BytesMut::new(), payload_left: 0, discarding: None }
     }
 
-    /// What of the chunk may pass.
+    /// Returns the part of a chunk that may pass.
     fn admit(&mut self, chunk: Bytes) -> Bytes {
         let mut data = chunk;
         if !self.header.is_empty() {
@@ -78,7 +77,7 @@ struct FrameHeader {
 }
 
 impl FrameHeader {
-    /// The header at the start of `data` (RFC 6455, section 5.2); `None` while its end has not come.
+    /// Parses the header at the start of `data` (RFC 6455, section 5.2); `None` if incomplete.
     fn parse(data: &[u8]) -> Option<Self> {
         let second = *data.get(1)?;
         let mask = if second & 0x80 == 0 { 0 } else { 4 };
@@ -121,7 +120,7 @@ mod tests {
 
     use super::*;
 
-    /// The result of a future that waits for nothing.
+    /// Returns the result of a future that is ready at once.
     fn now<F: Future>(future: F) -> F::Output {
         future.now_or_never().expect("every chunk is there already")
     }
@@ -144,7 +143,7 @@ mod tests {
         bytes
     }
 
-    /// Sends bytes in chunks of one size; returns what passes and whether the stream ended by the limit.
+    /// Sends bytes in chunks of one size; returns the passed bytes, and whether the limit ended the stream.
     fn pass(bytes: &[u8], chunk: usize, limit: usize) -> (Vec<u8>, bool) {
         let chunks: Vec<_> = bytes.chunks(chunk).map(|chunk| Ok(Bytes::copy_from_slice(chunk))).collect();
         let mut limited = FrameLimit::new(stream::iter(chunks), limit);

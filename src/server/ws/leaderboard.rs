@@ -1,4 +1,4 @@
-//! `/ws/leaderboard`: the leaderboard now, and again after every change.
+//! `/ws/leaderboard`: the current leaderboard, and each new one.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ pub async fn follow(
             return;
         }
         let said = tokio::select! {
-            // The sender lives in `app`, so waiting cannot fail.
+            // The sender is owned by `app`, so waiting cannot fail.
             news = leaderboard.changed() => {
                 changed = news.is_ok();
                 Ok(())
@@ -48,6 +48,6 @@ pub async fn follow(
             return;
         }
     };
-    // The client may be gone already, which is what closing asks for.
+    // The client may be gone already, which has the same result.
     let _ = within_limit(session.close(goodbye.map(Into::into))).await;
 }

@@ -1,8 +1,7 @@
 //! Websockets: `/ws/battle` and `/ws/leaderboard`.
 //!
-//! [`frame_limit`] bounds what is read, `outbox` what waits to be sent, [`protocol`] says how messages are spelt,
-//! [`battle_socket`] moves them between a socket and the battle services, and [`leaderboard`] sends new leaderboards to
-//! open pages. Nothing here decides what may happen in a battle.
+//! [`frame_limit`] bounds received frames, `outbox` queued ones, [`protocol`] defines the message format, [`battle_socket`] moves them
+//! between a socket and the battle services, and [`leaderboard`] sends new leaderboards to open pages. The rules of battles are not here.
 
 pub mod battle_socket;
 mod chosen_models;

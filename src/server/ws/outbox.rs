@@ -1,4 +1,4 @@
-//! Frames on their way to one client: they wait until it takes them in, so many of them and so many bytes at most.
+//! The send queue of one client, bounded in frames and bytes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,19 +10,19 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::infra::process_stalls::timeout_unless_stalled;
 
-/// A client that takes nothing in for so long is dropped.
+/// Timeout after which a client that reads nothing is dropped.
 pub(crate) const SEND_LIMIT: Duration = Duration::from_secs(15);
-/// Bytes of text frames that wait for one socket at most. A longer frame waits alone.
+/// Maximum size in bytes of queued text frames per socket. A longer frame is queued alone.
 const WAITING_BYTES: usize = 256 * 1024;
 
-/// The sending half of one websocket. The websocket crate bounds how many frames wait, and this how many bytes.
+/// Sending half of a websocket. The websocket crate bounds the number of queued frames, and this type their bytes.
 pub(super) struct Outbox {
     session: Session,
-    /// One for each byte that may wait.
+    /// One permit per byte that may be queued.
     byte_permits: Arc<Semaphore>,
 }
 
-/// A frame that takes up room until the connection has copied it into its write buffer.
+/// Queued frame, which holds its permits until the connection has copied it into its write buffer.
 struct WaitingFrame {
     text: String,
     _byte_permits: OwnedSemaphorePermit,
@@ -39,7 +39,7 @@ impl Outbox {
         Self { session, byte_permits: Arc::new(Semaphore::new(WAITING_BYTES)) }
     }
 
-    /// Sends a text frame as soon as there is room for it.
+    /// Queues a text frame as soon as there is room for it.
     pub(super) async fn text(&mut self, text: String) -> Result<(), Closed> {
         let bytes = u32::try_from(text.len().min(WAITING_BYTES)).expect("the limit is far below that of the number");
         let byte_permits = Arc::clone(&self.byte_permits);
@@ -64,7 +64,7 @@ impl Outbox {
     }
 }
 
-/// Waits for a client to take something in, but not forever.
+/// Waits for the client to read, up to [`SEND_LIMIT`].
 pub(super) async fn within_limit(sending: impl Future<Output = Result<(), Closed>>) -> Result<(), Closed> {
     timeout_unless_stalled(SEND_LIMIT, sending).await.unwrap_or(Err(Closed))
 }
@@ -81,7 +81,7 @@ mod tests {
 
     use super::*;
 
-    /// The sending half of a new websocket, and what its connection reads from.
+    /// Returns the sending half of a new websocket, and the body that its connection reads.
     async fn socket() -> (Outbox, BoxBody) {
         let request = TestRequest::default()
             .insert_header(("connection", "upgrade"))
@@ -94,12 +94,12 @@ mod tests {
         (Outbox::new(session), response.into_body())
     }
 
-    /// Whether a frame of so many bytes finds room at once.
+    /// Whether a frame of this many bytes can be queued at once.
     fn finds_room(outbox: &mut Outbox, bytes: usize) -> bool {
         outbox.text("x".repeat(bytes)).now_or_never().is_some_and(|sent| sent.is_ok())
     }
 
-    /// Bytes that the connection takes over to write them.
+    /// Returns the number of bytes that the connection takes over for writing.
     async fn taken(body: &mut BoxBody) -> usize {
         poll_fn(|cx| Pin::new(&mut *body).poll_next(cx)).await.unwrap().unwrap().len()
     }

@@ -1,35 +1,35 @@
-//! Which of the visitor's own questions a client is sent: those that it may not have.
+//! The visitor's own prompts that are sent to a client: those that it may lack.
 
 use crate::domain::battle::ImageId;
 use crate::infra::live_battles::Watcher;
 
-/// The questions that come with the turns of a battle on one socket.
+/// Prompts sent with the turns of a battle on one socket.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Prompts {
-    /// None: this socket alone has asked them.
+    /// None: only this socket has sent prompts.
     Known,
-    /// All but the one that this socket has just sent: another tab may have asked, or the client has lost them.
+    /// All but the one that this socket has just sent: another tab may have sent others, or the client has lost them.
     Repeated {
-        /// The images beside the first question.
+        /// Images beside the first prompt.
         images: Vec<ImageId>,
-        /// The number of the event that begins the turn of this socket's own question.
+        /// Number of the event that begins the turn of this socket's own prompt.
         own: Option<u64>,
     },
 }
 
 impl Prompts {
-    /// Those of a battle to which a client comes.
+    /// Sends all prompts of a battle, to a client that joins it.
     pub(super) fn all(watcher: &Watcher) -> Self {
         Self::Repeated { images: watcher.battle().state().active.images.clone(), own: None }
     }
 
-    /// As [`Prompts::all`], but for the turn that begins with the watcher's next event: this socket has asked for it.
+    /// Like [`Prompts::all`], except for the turn that begins with the watcher's next event: this socket has sent its prompt.
     pub(super) fn all_but_own(watcher: &Watcher) -> Self {
         let images = watcher.battle().state().active.images.clone();
         Self::Repeated { images, own: Some(watcher.last_sent() + 1) }
     }
 
-    /// What is sent with the turn that begins with the event numbered `seq`: its question, and the images beside it.
+    /// Returns the prompt and images to send with the turn that begins with the event numbered `seq`.
     pub(super) fn of_turn<'a>(&'a self, turn: u32, seq: u64, prompt: &'a str) -> (Option<&'a str>, &'a [ImageId]) {
         match self {
             Self::Repeated { images, own } if *own != Some(seq) => {

@@ -1,6 +1,6 @@
-//! The wire of `/ws/battle`: how messages are spelt, and the one map from reasons to close codes.
+//! The protocol of `/ws/battle`: message format, and mapping from reasons to close codes.
 //!
-//! No I/O. [`ClientMessage::parse`] is total: any text gives a message or a [`ProtocolError`] that says what to send.
+//! No I/O. [`ClientMessage::parse`] is total: any text gives a message or a [`ProtocolError`] that says what to send instead.
 
 use std::io::{self, ErrorKind};
 use std::str::Utf8Error;
@@ -23,126 +23,126 @@ use crate::infra::config::AccessMode;
 use crate::infra::limits::proof_of_work::{Challenge, Solution};
 use crate::services::arena::battles::Opening;
 
-/// Bytes of one message at most.
+/// Maximum size of a message in bytes.
 pub const MAX_MESSAGE_BYTES: usize = 64 * 1024;
 
-/// Close code of a socket whose visitor has signed out; 4000 to 4999 are for applications.
+/// Close code of a socket whose visitor has signed out; 4000 to 4999 are reserved for applications.
 const SIGNED_OUT: u16 = 4401;
 
-/// No battle has this many events; a greater number in a `resume` means this one.
+/// Event number that no battle reaches; a greater number in a `resume` means this one.
 const MAX_SEQ: u64 = 1 << 53;
 
-/// What a client asks for. `battle` left out means the socket's latest battle.
+/// Message from a client. Without `battle` it refers to the socket's latest battle.
 #[derive(Debug, Clone)]
 pub enum ClientMessage {
-    /// A new battle.
+    /// Starts a battle.
     Start {
-        /// Prompt and labels.
+        /// Prompt, mode and labels.
         opening: Opening,
-        /// What was computed, where the arena asked for it.
+        /// Solution of a proof-of-work challenge, if the arena demanded one.
         proof: Option<Solution>,
-        /// The version of the text that the visitor agreed to.
+        /// Version of the consent text that the visitor agreed to.
         consent: Option<String>,
-        /// In which form the client wants replies.
+        /// Requested form of replies.
         form: ReplyForm,
     },
-    /// The next turn.
+    /// Sends the prompt of the next turn.
     Message {
-        /// Which battle.
+        /// Id of the battle.
         battle: Option<BattleId>,
-        /// The next question.
+        /// Next prompt.
         prompt: String,
     },
-    /// Go on asking both models after the vote.
+    /// Sends a further prompt to both models after the vote.
     PostVoteMessage {
-        /// Which battle.
+        /// Id of the battle.
         battle: Option<BattleId>,
-        /// The next question.
+        /// Next prompt.
         prompt: String,
-        /// In which form the client wants replies.
+        /// Requested form of replies.
         form: ReplyForm,
     },
-    /// End both replies.
+    /// Stops both replies.
     Stop {
-        /// Which battle.
+        /// Id of the battle.
         battle: Option<BattleId>,
     },
-    /// Answer the turn again.
+    /// Regenerates the replies of the turn.
     Regenerate {
-        /// Which battle.
+        /// Id of the battle.
         battle: Option<BattleId>,
-        /// The question in other words, where it was edited.
+        /// Edited prompt; `None` to keep it.
         prompt: Option<String>,
     },
-    /// Say which reply is better.
+    /// Votes for the better reply.
     Vote {
-        /// Which battle.
+        /// Id of the battle.
         battle: Option<BattleId>,
-        /// The turn that the vote is about; `None` where the client does not say, which means the latest.
+        /// Turn that the vote is about; `None` for the latest.
         turn: Option<u32>,
-        /// Which answering of the turn it is about, as its `battle` frame said; `None` where the client does not say.
+        /// Id of the turn's generation that the vote is about, from its `battle` frame; `None` if the client does not send it.
         answer: Option<String>,
-        /// Which reply.
+        /// Outcome of the vote.
         outcome: Outcome,
-        /// 1 to 5.
+        /// Satisfaction rating, 1 to 5.
         satisfaction: Option<i64>,
-        /// Why, for sides A and B.
+        /// Reasons for sides A and B.
         reasons: [ReasonSet; 2],
     },
-    /// Send a reply as the model wrote it, for a client that has HTML alone.
+    /// Requests the raw text of a reply, for a client that only has HTML.
     Text {
-        /// The turn.
+        /// Turn of the reply.
         turn: u32,
-        /// The side.
+        /// Side of the reply.
         side: Side,
     },
-    /// Come back after a lost connection.
+    /// Resumes a battle after a lost connection.
     Resume {
-        /// Which battle.
+        /// Id of the battle.
         battle: Option<BattleId>,
-        /// The last event that the client has.
+        /// Number of the last event received.
         after: u64,
-        /// In which form the client wants replies.
+        /// Requested form of replies.
         form: ReplyForm,
     },
 }
 
-/// Why a message cannot be read.
+/// Error of an invalid message.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ProtocolError {
-    /// Not JSON, or fields of the wrong kind.
+    /// The message is not JSON, or a field has the wrong type.
     #[error("the message cannot be read ({0}): send a JSON object such as {{\"type\":\"start\",\"prompt\":\"…\"}}")]
     Invalid(String),
-    /// A type that does not exist.
+    /// The message type is unknown.
     #[error("unknown message type {0:?}: send start, message, stop, regenerate, vote, resume or text")]
     UnknownType(String),
-    /// A binary frame.
+    /// The frame is binary.
     #[error("binary messages are not supported: send JSON as text")]
     Binary,
-    /// Too long.
+    /// The message is too long.
     #[error(
         "the message is longer than {MAX_MESSAGE_BYTES} bytes: send a shorter one; the connection is closed, and the battle can be resumed"
     )]
     TooLarge,
-    /// An outcome that does not exist.
+    /// The outcome is unknown.
     #[error(transparent)]
     UnknownOutcome(#[from] crate::domain::battle::UnknownOutcome),
-    /// A reason that does not exist.
+    /// The reason is unknown.
     #[error(transparent)]
     UnknownReason(#[from] UnknownReason),
-    /// A mode that does not exist.
+    /// The mode is unknown.
     #[error("unknown mode {0:?}: send anonymous, named, direct or one_hidden, or leave it out")]
     UnsupportedMode(String),
-    /// More messages than anybody needs.
+    /// The client sends too many messages.
     #[error("more than {WARN_AFTER} messages within seconds: slow down, or the connection is closed")]
     Flooding,
-    /// The text that names the battle is no battle's id.
+    /// The battle id is malformed.
     #[error("no battle of yours has this id: start a new battle")]
     UnknownBattle,
-    /// The text that names an image is no image's id.
+    /// The image id is malformed.
     #[error("no image of yours has this id: add it again")]
     UnknownImage,
-    /// No battle is named and the socket has none.
+    /// No battle is named, and the socket has none.
     #[error("the message names no battle and this connection has none: add \"battle\", or send \"start\" first")]
     NoBattle,
 }
@@ -175,7 +175,7 @@ struct RawMessage {
 }
 
 impl RawMessage {
-    /// The models that the visitor asks for.
+    /// Parses the models that the visitor chose.
     fn choice(&self) -> Result<ModelChoice, ProtocolError> {
         let mode = self.mode.as_deref().unwrap_or(BattleMode::Anonymous.as_str());
         let mode =
@@ -198,7 +198,7 @@ impl RawMessage {
     }
 }
 
-/// Reasons by side; either may be left out.
+/// Reasons by side; either may be missing.
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct RawReasons {
@@ -214,13 +214,13 @@ impl RawReasons {
 }
 
 impl ClientMessage {
-    /// Reads a text frame.
+    /// Parses a text frame.
     ///
     /// # Errors
     /// [`ProtocolError`] says what to send instead.
     pub fn parse(text: &str) -> Result<Self, ProtocolError> {
         let raw: RawMessage = serde_json::from_str(text)
-            // The parser's message may repeat what was sent.
+            // The parser's message may repeat the input.
             .map_err(|error| ProtocolError::Invalid(error.to_string().chars().take(200).collect()))?;
         let missing = |field: &str| ProtocolError::Invalid(format!("{} needs \"{field}\"", raw.kind));
         let battle = || {
@@ -264,119 +264,119 @@ impl ClientMessage {
     }
 }
 
-/// What the server says. Before `revealed` nothing in it depends on who the models are, other than their text.
+/// Message from the server. Before `revealed`, nothing but the text of the replies depends on the models' identities.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub enum ServerMessage<'a> {
-    /// A turn begins; the same turn again means that it is answered again.
+    /// Start of a turn; a repeated turn is being regenerated.
     Battle {
-        /// The battle.
+        /// Id of the battle.
         battle: &'a BattleId,
-        /// The turn.
+        /// Number of the turn.
         turn: u32,
         /// Event number.
         seq: u64,
-        /// Names this answering of the turn; a vote that repeats it is about no other.
+        /// Id of this generation of the turn; a vote that repeats it applies to no other.
         #[serde(skip_serializing_if = "Option::is_none")]
         answer: Option<&'a str>,
-        /// The question: only for a client that may not have it.
+        /// Prompt, only for a client that may lack it.
         #[serde(skip_serializing_if = "Option::is_none")]
         prompt: Option<&'a str>,
-        /// The images beside the first question, with it.
+        /// Images beside the first prompt, with it.
         #[serde(skip_serializing_if = "<[_]>::is_empty")]
         images: &'a [ImageId],
-        /// The mode and the models of the visitor's choice, where it is not anonymous.
+        /// Mode and chosen models; `None` for an anonymous battle.
         #[serde(flatten)]
         chosen: Option<&'a ChosenModels>,
     },
-    /// More of a reply.
+    /// Further text of a reply.
     Delta {
-        /// The battle.
+        /// Id of the battle.
         battle: &'a BattleId,
-        /// The turn.
+        /// Number of the turn.
         turn: u32,
-        /// The side.
+        /// Side of the reply.
         side: Side,
-        /// The new text.
+        /// New text.
         text: &'a str,
         /// Event number.
         seq: u64,
     },
-    /// A block of a reply as safe HTML, new or written again; empty where it is gone.
+    /// Block of a reply as safe HTML, new or changed; empty if removed.
     Html {
-        /// The battle.
+        /// Id of the battle.
         battle: &'a BattleId,
-        /// The turn.
+        /// Number of the turn.
         turn: u32,
-        /// The side.
+        /// Side of the reply.
         side: Side,
         /// Position of the block in the reply.
         block: usize,
         /// Safe HTML.
         html: &'a str,
     },
-    /// What changes in the blocks of the battle that the client watches, on both sides.
+    /// Changed blocks of the watched battle, on both sides.
     Blocks(&'a ShownChanges),
-    /// A reply as the model wrote it.
+    /// Raw text of a reply.
     Text {
-        /// The turn.
+        /// Number of the turn.
         turn: u32,
-        /// The side.
+        /// Side of the reply.
         side: Side,
-        /// The text; `null` where this socket has not shown such a turn.
+        /// Text; `null` if this socket has not shown the turn.
         text: Option<&'a str>,
     },
-    /// A side has ended.
+    /// End of a side's reply.
     Done {
-        /// The battle.
+        /// Id of the battle.
         battle: &'a BattleId,
-        /// The turn.
+        /// Number of the turn.
         turn: u32,
-        /// The side.
+        /// Side of the reply.
         side: Side,
         /// Event number.
         seq: u64,
     },
-    /// A vote may be cast.
+    /// Voting is possible.
     Ready {
-        /// The battle.
+        /// Id of the battle.
         battle: &'a BattleId,
-        /// The turn.
+        /// Number of the turn.
         turn: u32,
         /// Event number.
         seq: u64,
     },
-    /// The model that answered.
+    /// Identities of the models after the vote.
     Revealed {
-        /// The battle.
+        /// Id of the battle.
         battle: &'a BattleId,
-        /// Vote, names, rating changes, speeds.
+        /// Receipt: vote, names, rating changes, speeds.
         #[serde(flatten)]
         receipt: &'a Receipt,
     },
-    /// What went wrong and what to do.
+    /// Error with its remedy.
     Error {
-        /// A word for programs.
+        /// Machine-readable code.
         code: &'static str,
-        /// A sentence for people.
+        /// Message for the visitor.
         message: String,
-        /// The battle, where one is meant.
+        /// Id of the battle, if the error concerns one.
         #[serde(skip_serializing_if = "Option::is_none")]
         battle: Option<&'a BattleId>,
-        /// Event number, where it is an event of the battle.
+        /// Event number, if the error is an event of the battle.
         #[serde(skip_serializing_if = "Option::is_none")]
         seq: Option<u64>,
-        /// Seconds after which the same may be granted.
+        /// Seconds after which the same request may be granted.
         #[serde(skip_serializing_if = "Option::is_none")]
         retry_after: Option<u64>,
-        /// What to compute first.
+        /// Proof-of-work challenge to solve first.
         #[serde(skip_serializing_if = "Option::is_none")]
         proof: Option<&'a Challenge>,
     },
 }
 
 impl<'a> ServerMessage<'a> {
-    /// An event of a battle as the wire says it.
+    /// Converts an event of a battle to a message.
     #[must_use]
     pub fn of_entry(
         battle: &'a BattleId,
@@ -405,33 +405,33 @@ impl<'a> ServerMessage<'a> {
         }
     }
 
-    /// The JSON text of the frame.
+    /// Serialises the message as JSON.
     #[must_use]
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).expect("messages are plain text and finite numbers")
     }
 }
 
-/// Why the server ends a socket.
+/// Reason why the server closes a socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Closing {
-    /// A message over the limit.
+    /// A message exceeds the limit.
     TooLarge,
-    /// A frame that is no websocket frame.
+    /// A frame is malformed.
     Malformed,
     /// Text that is not UTF-8.
     NotText,
-    /// Messages without end.
+    /// The client sends too many messages.
     Flooding,
-    /// No answer to pings.
+    /// The client does not answer pings.
     Silent,
     /// The visitor has signed out, or has to sign in again.
     SignedOut,
     /// The visitor's texts are deleted and the session has ended, in an open arena: the next connection begins another one.
     SessionEnded,
-    /// The process ends.
+    /// The process is shutting down.
     Restart,
-    /// Another instance has taken the battle on.
+    /// Another instance has taken over the battle.
     Moved,
 }
 
@@ -453,13 +453,13 @@ impl From<Closing> for CloseReason {
 }
 
 impl Closing {
-    /// Why a socket ends whose session has ended: where people sign in, they have to sign in again.
+    /// Returns the reason for a socket whose session has ended: in an arena with sign-in, the visitor has to sign in again.
     pub(super) fn of_ended_session(mode: AccessMode) -> Self {
         if mode == AccessMode::Open { Self::SessionEnded } else { Self::SignedOut }
     }
 
-    /// Why a frame that could not be read ends the socket; `None` where the client is gone. The websocket crate reports
-    /// most of it as an I/O error: of the payload, of the text, or of a message in too many pieces.
+    /// Returns the reason for a frame that could not be read; `None` if the client is gone. The websocket crate reports most cases as an
+    /// I/O error: of the payload, of the text, or of a message in too many fragments.
     pub(super) fn for_error(error: &actix_ws::ProtocolError) -> Option<Self> {
         let actix_ws::ProtocolError::Io(io) = error else {
             let is_overflow = matches!(error, actix_ws::ProtocolError::Overflow);
@@ -476,7 +476,7 @@ impl Closing {
     }
 }
 
-/// Whether bytes were no text. Of a message in several frames the websocket crate keeps the error's words only.
+/// Whether bytes were not UTF-8. For a fragmented message the websocket crate keeps only the error's text.
 fn is_not_utf8(error: &io::Error) -> bool {
     error.get_ref().is_some_and(|inner| inner.is::<Utf8Error>() || inner.to_string().contains("utf-8"))
 }

@@ -1,7 +1,7 @@
-//! What a socket's client has on its screen, for clients that want replies as HTML.
+//! The replies as rendered on a client's screen, for clients that request HTML.
 //!
-//! Blocks are rendered again after a fixed amount of new text and at a side's end, so that the frames follow from the
-//! texts and reveal nothing about speeds. Only blocks whose HTML changed are sent.
+//! Blocks are rendered again after a fixed amount of new text and at a side's end, so that the frames depend on the texts only and do not
+//! reveal speeds. Only blocks whose HTML changed are sent.
 
 use std::collections::BTreeMap;
 
@@ -11,24 +11,24 @@ use crate::domain::battle::Side;
 use crate::domain::battle::event_log::{BattleEvent, EventEntry};
 use crate::render::markup::{BlockChange, Renderer};
 
-/// New bytes after which a side is rendered again.
+/// New bytes after which a reply is rendered again.
 const RENDER_EVERY: usize = 32;
-/// A longer reply is rendered less often, and not on the thread that serves its socket.
+/// Length in bytes above which a reply is rendered less often, and not on the thread that serves its socket.
 const LONG_REPLY: usize = 8 * 1024;
 
-/// In which form a client wants replies.
+/// Form of replies that a client requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReplyForm {
-    /// As text.
+    /// Text only.
     Text,
-    /// As HTML too: each block that changes, whole.
+    /// Text and HTML: each changed block, whole.
     Html,
-    /// As HTML alone: of each block that changes what follows the part that stays, both sides in one frame.
+    /// HTML only: of each changed block the part after its unchanged prefix, both sides in one frame.
     Blocks,
 }
 
 impl ReplyForm {
-    /// What nobody knows means text.
+    /// Parses the form; unknown values mean text.
     pub(super) fn parse(render: Option<&str>) -> Self {
         match render {
             Some("html") => Self::Html,
@@ -38,14 +38,14 @@ impl ReplyForm {
     }
 }
 
-/// The replies of one battle.
-pub(super) struct Screen {
+/// Rendered replies of one battle.
+pub(super) struct RenderedReplies {
     form: ReplyForm,
     turn: u32,
-    /// Number of the last event in it.
+    /// Number of the last event included.
     seq: u64,
     sides: [RenderedReply; 2],
-    /// What was said in former turns, which a client that has no text of its own may ask for.
+    /// Texts of former turns, which a client without text may request.
     former: BTreeMap<u32, [String; 2]>,
 }
 
@@ -56,52 +56,52 @@ struct RenderedReply {
     renderer: Renderer,
 }
 
-/// What a client is sent of some events.
-pub(super) enum ShownEvent<'e> {
-    /// An event as it is.
+/// Event as sent to a client.
+pub(super) enum ClientEvent<'e> {
+    /// Unchanged event.
     Event(&'e EventEntry),
-    /// A block of a reply, new or written again.
+    /// Block of a reply, new or changed.
     Block(ShownBlock),
-    /// What changes on both sides.
+    /// Changes on both sides.
     Changes(ShownChanges),
 }
 
-/// A block of a reply, new or written again.
+/// Block of a reply, new or changed.
 pub(super) struct ShownBlock {
     pub(super) turn: u32,
     pub(super) side: Side,
     pub(super) block: usize,
-    /// Bytes of the block's former HTML with which it begins again.
+    /// Length in bytes of the unchanged prefix of the block's former HTML.
     kept: usize,
     pub(super) html: String,
 }
 
-/// What changes in the blocks of both sides, up to an event.
+/// Changed blocks of both sides, up to an event.
 #[derive(Debug, Serialize)]
 pub struct ShownChanges {
     turn: u32,
-    /// Number of the last event that they show.
+    /// Number of the last event included.
     seq: u64,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    a: Vec<ShownChange>,
+    a: Vec<BlockPatch>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    b: Vec<ShownChange>,
+    b: Vec<BlockPatch>,
 }
 
-/// A block's number, the UTF-16 code units of its former HTML that stay, and the HTML that follows them.
+/// Block number, unchanged UTF-16 code units of its former HTML, and the HTML that follows them.
 #[derive(Debug, Serialize)]
-struct ShownChange(usize, usize, String);
+struct BlockPatch(usize, usize, String);
 
-/// What a client with this screen is sent of events; without one it gets them as they are.
-pub(super) async fn show<'e>(screen: Option<&mut Screen>, entries: &'e [EventEntry]) -> Vec<ShownEvent<'e>> {
+/// Converts events for a client with this screen; without one they are sent unchanged.
+pub(super) async fn show<'e>(screen: Option<&mut RenderedReplies>, entries: &'e [EventEntry]) -> Vec<ClientEvent<'e>> {
     match screen {
         Some(screen) => screen.show(entries).await,
-        None => entries.iter().map(ShownEvent::Event).collect(),
+        None => entries.iter().map(ClientEvent::Event).collect(),
     }
 }
 
-impl Screen {
-    /// An empty one, unless the client wants text alone.
+impl RenderedReplies {
+    /// Creates an empty screen; `None` for text only.
     pub(super) fn new(form: ReplyForm) -> Option<Self> {
         (form != ReplyForm::Text).then(|| Self {
             form,
@@ -112,7 +112,7 @@ impl Screen {
         })
     }
 
-    /// Applies events that the client has already.
+    /// Applies an event that the client already has.
     pub(super) fn learn(&mut self, entry: &EventEntry) {
         self.seq = entry.seq;
         match &entry.event {
@@ -128,7 +128,7 @@ impl Screen {
         }
     }
 
-    /// What a side has said in a turn, so far; `None` for a turn that is not on this screen.
+    /// Returns the text of a side in a turn so far; `None` for a turn that is not on this screen.
     pub(super) fn text(&self, turn: u32, side: Side) -> Option<&str> {
         if turn == self.turn {
             return Some(&self.sides[side.index()].text);
@@ -136,7 +136,7 @@ impl Screen {
         self.former.get(&turn).map(|said| said[side.index()].as_str())
     }
 
-    async fn show<'e>(&mut self, entries: &'e [EventEntry]) -> Vec<ShownEvent<'e>> {
+    async fn show<'e>(&mut self, entries: &'e [EventEntry]) -> Vec<ClientEvent<'e>> {
         let (mut shown, mut changes) = (Vec::new(), None);
         for entry in entries {
             self.learn(entry);
@@ -146,33 +146,33 @@ impl Screen {
                 _ => Vec::new(),
             };
             if self.form == ReplyForm::Html {
-                shown.push(ShownEvent::Event(entry));
-                shown.extend(blocks.into_iter().map(ShownEvent::Block));
+                shown.push(ClientEvent::Event(entry));
+                shown.extend(blocks.into_iter().map(ClientEvent::Block));
                 continue;
             }
             self.gather(&mut changes, blocks);
             if !matches!(entry.event, BattleEvent::Delta { .. }) {
-                shown.extend(changes.take().map(ShownEvent::Changes));
-                shown.push(ShownEvent::Event(entry));
+                shown.extend(changes.take().map(ClientEvent::Changes));
+                shown.push(ClientEvent::Event(entry));
             }
         }
-        shown.extend(changes.map(ShownEvent::Changes));
+        shown.extend(changes.map(ClientEvent::Changes));
         shown
     }
 
-    /// Every block of the turn: for a client that comes back.
-    pub(super) async fn everything(&mut self) -> Vec<ShownEvent<'static>> {
+    /// Returns every block of the turn, for a client that resumes.
+    pub(super) async fn everything(&mut self) -> Vec<ClientEvent<'static>> {
         let mut blocks = self.render(Side::A).await;
         blocks.extend(self.render(Side::B).await);
         if self.form == ReplyForm::Html {
-            return blocks.into_iter().map(ShownEvent::Block).collect();
+            return blocks.into_iter().map(ClientEvent::Block).collect();
         }
         let mut changes = None;
         self.gather(&mut changes, blocks);
-        changes.into_iter().map(ShownEvent::Changes).collect()
+        changes.into_iter().map(ClientEvent::Changes).collect()
     }
 
-    /// Adds blocks to what changes.
+    /// Adds blocks to the changes.
     fn gather(&self, changes: &mut Option<ShownChanges>, blocks: Vec<ShownBlock>) {
         for ShownBlock { turn, side, block, kept, mut html } in blocks {
             let none = || ShownChanges { turn, seq: 0, a: Vec::new(), b: Vec::new() };
@@ -180,8 +180,8 @@ impl Screen {
             changes.seq = self.seq;
             let stays = html.drain(..kept).map(char::len_utf16).sum();
             match side {
-                Side::A => changes.a.push(ShownChange(block, stays, html)),
-                Side::B => changes.b.push(ShownChange(block, stays, html)),
+                Side::A => changes.a.push(BlockPatch(block, stays, html)),
+                Side::B => changes.b.push(BlockPatch(block, stays, html)),
             }
         }
     }
@@ -195,7 +195,7 @@ impl Screen {
 }
 
 impl RenderedReply {
-    /// The first words are shown at once.
+    /// Whether enough new text has arrived to render again; the first words are rendered at once.
     fn is_due(&self) -> bool {
         let share = if self.text.len() < LONG_REPLY { 64 } else { 12 };
         self.rendered == 0 || self.text.len() - self.rendered >= RENDER_EVERY.max(self.text.len() / share)
@@ -208,7 +208,7 @@ impl RenderedReply {
         }
         let (text, mut renderer) = (self.text.clone(), std::mem::take(&mut self.renderer));
         let rendered = tokio::task::spawn_blocking(move || (renderer.update(&text), renderer)).await;
-        // Only a panic in the renderer, which catches its own, could lose the thread; the text can be asked for all the same.
+        // Only a panic in the renderer, which catches its own, could lose the thread; the text can still be requested.
         let Ok((changed, renderer)) = rendered else { return Vec::new() };
         self.renderer = renderer;
         changed

@@ -1,28 +1,28 @@
-//! The battle and the conversation that a socket shows, and what its client has of them.
+//! The battle and the chat that a socket shows, with the state of its client.
 
 use super::chosen_models::ChosenModels;
 use super::prompts::Prompts;
-use super::rendered_view::Screen;
+use super::rendered_view::RenderedReplies;
 use crate::domain::battle::event_log::EventEntry;
 use crate::infra::live_battles::Watcher;
 use crate::services::arena::post_vote_chat::PostVoteChat;
 
-/// A battle whose events are sent as they come.
+/// Battle whose events are sent as they occur.
 pub(super) struct Watching {
     pub(super) watcher: Watcher,
-    /// What the client has on its screen, where it wants HTML.
-    pub(super) screen: Option<Screen>,
+    /// Rendered replies on the client's screen, if it requests HTML.
+    pub(super) screen: Option<RenderedReplies>,
     pub(super) prompts: Prompts,
     pub(super) chosen: Option<ChosenModels>,
 }
 
-/// A conversation after the vote, and what the client has of it on its screen.
+/// Chat after the vote, with the state of the client's screen.
 pub(super) struct OpenChat {
     pub(super) chat: PostVoteChat,
-    pub(super) screen: Option<Screen>,
+    pub(super) screen: Option<RenderedReplies>,
 }
 
-/// Waits for events of the battle that is watched, and forever where there is none; `None` where it goes on in another place.
+/// Waits for events of the watched battle, forever without one; `None` if the battle continues on another instance.
 pub(super) async fn next_entries(watching: &mut Option<Watching>) -> Option<Vec<EventEntry>> {
     match watching {
         Some(watching) => watching.watcher.next().await,
@@ -30,7 +30,7 @@ pub(super) async fn next_entries(watching: &mut Option<Watching>) -> Option<Vec<
     }
 }
 
-/// Waits for events of the conversation after the vote, and forever where there is none.
+/// Waits for events of the chat after the vote, forever without one.
 pub(super) async fn next_in_chat(chat: &mut Option<OpenChat>) -> Vec<EventEntry> {
     match chat {
         Some(open) => open.chat.next().await,

@@ -12,7 +12,7 @@ use crate::http::form_token::see_other;
 use crate::infra::storage::{StoreError, is_storable};
 use crate::pages::admin::AdminTab;
 use crate::pages::admin::bench_plans::{
-    BenchPlanPage, DryRun, MOST_ROUNDS, PlanChoice, PlanForm, PlanRefusal, fields_of,
+    BenchPlanPage, DryRun, MAX_ROUNDS, PlanChoice, PlanForm, PlanRefusal, fields_of,
 };
 use crate::pages::respond;
 use crate::services::benchmark::plans::{StartPlanError, stop_plan};
@@ -93,7 +93,7 @@ fn plan_of_fields(call: &SignedInRequest) -> Result<RunPlan, BadForm> {
     let fields = &call.fields;
     let names = |name: &str| fields.all(name).map(str::to_owned).collect::<Vec<_>>();
     let rounds = fields.given("rounds").unwrap_or("1").parse().ok();
-    let rounds = rounds.filter(|rounds| (1..=MOST_ROUNDS).contains(rounds)).ok_or(BadForm::Number)?;
+    let rounds = rounds.filter(|rounds| (1..=MAX_ROUNDS).contains(rounds)).ok_or(BadForm::Number)?;
     let number = |name: &str| fields.given(name).map(str::parse).transpose().map_err(|_| BadForm::Number);
     let plan = RunPlan {
         models: names("model"),

@@ -4,7 +4,7 @@ use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 
 use super::signed_in_request::SignedInRequest;
-use crate::domain::campaign::MOST_LINK_DAYS;
+use crate::domain::campaign::MAX_LINK_DAYS;
 use crate::domain::campaign::plan::CampaignPlan;
 use crate::domain::campaign::state::{CampaignState, StateChange};
 use crate::http::campaign_report::{DocumentBody, document_body};
@@ -13,11 +13,11 @@ use crate::http::form_token::see_other;
 use crate::http::hosts::public_address;
 use crate::infra::clock::Clock as _;
 use crate::infra::storage::{CampaignRow, Store, StoreError, is_storable};
-use crate::pages::admin::campaigns::{CampaignLine, CampaignPage, CampaignReportPage, CampaignsPage, MOST_INVITES};
+use crate::pages::admin::campaigns::{CampaignLine, CampaignPage, CampaignReportPage, CampaignsPage, MAX_INVITES};
 use crate::pages::admin::{AdminFrame, AdminTab};
 use crate::pages::query_string::escaped;
 use crate::pages::respond;
-use crate::render::i18n::pages::MissingThing;
+use crate::render::i18n::pages::MissingObject;
 use crate::render::report::campaign::Audience;
 use crate::services::campaign::administration::{AnnotatorInvites, CampaignAdmin, CampaignAdminError};
 
@@ -67,7 +67,7 @@ pub(super) async fn change(call: SignedInRequest) -> Result<HttpResponse, PageEr
 pub(super) async fn invite(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let id = campaign_id(&call)?;
     let Some(invites) = typed_invites(&call) else {
-        let frame = call.frame_with(AdminTab::Campaigns, &call.page().t().admin.campaigns.invite_numbers(MOST_INVITES));
+        let frame = call.frame_with(AdminTab::Campaigns, &call.page().t().admin.campaigns.invite_numbers(MAX_INVITES));
         return show(&call, StatusCode::BAD_REQUEST, frame, Vec::new()).await;
     };
     let (parameter, tokens) = match call.fields.given("shared") {
@@ -88,7 +88,7 @@ fn typed_invites(call: &SignedInRequest) -> Option<AnnotatorInvites> {
         None => None,
         Some(_) => Some(number("quota", 1, u32::MAX)?),
     };
-    Some(AnnotatorInvites { count: number("count", 1, MOST_INVITES)?, quota, days: number("days", 0, MOST_LINK_DAYS)? })
+    Some(AnnotatorInvites { count: number("count", 1, MAX_INVITES)?, quota, days: number("days", 0, MAX_LINK_DAYS)? })
 }
 
 /// `POST /admin/campaigns/revoke`: `id` and `annotator`.
@@ -164,7 +164,7 @@ fn annotator_of(call: &SignedInRequest) -> Result<&str, PageError> {
 }
 
 fn unknown() -> PageError {
-    PageError::MissingThing(MissingThing::Campaign)
+    PageError::MissingObject(MissingObject::Campaign)
 }
 
 async fn line(store: &Store, row: CampaignRow) -> Result<CampaignLine, StoreError> {

@@ -1,4 +1,4 @@
-//! The cookie of an admin session: separate from the visitor's, `SameSite`, and deleted when the browser closes.
+//! The cookie of an admin session: separate from the visitor's, `SameSite=Strict`, and deleted when the browser closes.
 
 use actix_web::HttpRequest;
 use actix_web::cookie::{Cookie, SameSite};

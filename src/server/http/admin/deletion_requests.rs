@@ -11,7 +11,7 @@ use crate::pages::admin::deletion_requests::{RequestPage, RequestsPage};
 use crate::pages::admin::{AdminFrame, AdminTab};
 use crate::pages::query_string::escaped;
 use crate::pages::respond;
-use crate::render::i18n::pages::MissingThing;
+use crate::render::i18n::pages::MissingObject;
 use crate::services::deletion_requests::{DeletionRequestError, DeletionRequests};
 
 /// Maximum number of requests listed.
@@ -76,7 +76,7 @@ async fn show_one(call: &SignedInRequest, status: StatusCode, frame: AdminFrame)
     let preview = match requests(call).preview(call.fields.one("id")).await {
         Ok(preview) => preview,
         Err(DeletionRequestError::Store(error)) => return Err(error.into()),
-        Err(_) => return Err(PageError::MissingThing(MissingThing::DeletionRequest)),
+        Err(_) => return Err(PageError::MissingObject(MissingObject::DeletionRequest)),
     };
     let answer = call.fields.one("answer").to_owned();
     Ok(respond(&call.request, status, &RequestPage { page: call.page(), frame, preview, answer }))
@@ -88,7 +88,9 @@ fn refused(call: &SignedInRequest, error: DeletionRequestError) -> Result<AdminF
     let bad_reason = words.bad_reason();
     let problem = match error {
         DeletionRequestError::Store(error) => return Err(error.into()),
-        DeletionRequestError::UnknownRequest(_) => return Err(PageError::MissingThing(MissingThing::DeletionRequest)),
+        DeletionRequestError::UnknownRequest(_) => {
+            return Err(PageError::MissingObject(MissingObject::DeletionRequest));
+        }
         DeletionRequestError::UnknownBattle(_) | DeletionRequestError::NoReference => words.unknown_battle,
         DeletionRequestError::UnknownLink => words.unknown_link,
         DeletionRequestError::UnknownVisitor(_) => words.unknown_visitor,

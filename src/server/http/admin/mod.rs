@@ -32,7 +32,7 @@ use futures_util::future::LocalBoxFuture;
 
 use super::error::PageError;
 use super::hosts;
-use super::oidc::Refused;
+use super::oidc::OidcSignInError;
 use crate::domain::admin::role::Role;
 use crate::infra::oidc::Identity;
 use crate::infra::storage::AdminSessionRow;
@@ -68,7 +68,7 @@ pub enum AdminMethod {
 pub struct AdminRoute {
     /// HTTP method.
     pub method: AdminMethod,
-    /// The address.
+    /// Path of the route.
     pub path: &'static str,
     access: AdminAccess,
 }
@@ -180,7 +180,7 @@ pub(super) fn routes(config: &mut web::ServiceConfig) {
 pub(super) async fn back_from_provider(
     request: HttpRequest,
     app: web::Data<AppState>,
-    identity: Result<Identity, Refused>,
+    identity: Result<Identity, OidcSignInError>,
     (next, former): (&str, Option<&str>),
 ) -> Result<HttpResponse, PageError> {
     let call = Call { request, app, fields: Fields::new("")?, session: () };

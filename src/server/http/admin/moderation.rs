@@ -11,7 +11,7 @@ use crate::pages::admin::moderation::{EndpointLine, FlagsPage, ModerationFlagPag
 use crate::pages::admin::{AdminFrame, AdminTab};
 use crate::pages::query_string::escaped;
 use crate::pages::respond;
-use crate::render::i18n::pages::MissingThing;
+use crate::render::i18n::pages::MissingObject;
 use crate::services::moderation_reviews::{ModerationReviewError, ModerationReviews};
 
 /// Maximum number of flags listed.
@@ -70,6 +70,6 @@ fn reviews(call: &SignedInRequest) -> ModerationReviews<'_> {
 fn page_error(error: ModerationReviewError) -> PageError {
     match error {
         ModerationReviewError::Store(error) => error.into(),
-        _ => PageError::MissingThing(MissingThing::FlaggedText),
+        _ => PageError::MissingObject(MissingObject::FlaggedText),
     }
 }

@@ -7,6 +7,7 @@ use super::first_steps::first_steps;
 use super::models::settings_file_problem;
 use super::signed_in_request::SignedInRequest;
 use crate::http::error::PageError;
+use crate::http::leaderboard_view::name_of;
 use crate::infra::clock::Clock as _;
 use crate::pages::admin::AdminTab;
 use crate::pages::admin::overview::{OverviewModel, OverviewPage};
@@ -15,7 +16,10 @@ use crate::pages::time::time_text;
 
 /// `GET /admin`
 pub(super) async fn page(call: SignedInRequest) -> Result<HttpResponse, PageError> {
-    let overview = call.app.store.admin_overview(call.app.clock.now()).await?;
+    let mut overview = call.app.store.admin_overview(call.app.clock.now()).await?;
+    for failure in &mut overview.failures {
+        failure.model = name_of(&failure.model, &call.app.models);
+    }
     let first_steps = first_steps(&call, overview.last_vote > 0).await?;
     let roster = call.app.models.current();
     let models = roster.all().iter().map(|model| OverviewModel {

@@ -13,7 +13,7 @@ use crate::infra::storage::LeakDecision;
 use crate::pages::admin::AdminTab;
 use crate::pages::admin::reviews::{LabelsPage, LeaksPage};
 use crate::pages::respond;
-use crate::render::i18n::pages::MissingThing;
+use crate::render::i18n::pages::MissingObject;
 use crate::services::admin::leak_and_label_reviews::Reviews;
 use crate::services::exclusions::leak_check::leak_check_state;
 
@@ -51,7 +51,7 @@ pub(super) async fn decide_leak(call: SignedInRequest) -> Result<HttpResponse, P
     if is_done {
         return Ok(see_other("/admin/leaks?done=1"));
     }
-    Err(PageError::MissingThing(MissingThing::LeakToReview))
+    Err(PageError::MissingObject(MissingObject::LeakToReview))
 }
 
 /// `GET /admin/labels`: `scheme`.
@@ -70,7 +70,7 @@ pub(super) async fn decide_label(call: SignedInRequest) -> Result<HttpResponse, 
     let label = label.ok_or_else(|| invalid("no label has this name"))?;
     let query = call.fields.one("query");
     if query.contains('\0') || !call.app.store.has_query(query).await? {
-        return Err(PageError::MissingThing(MissingThing::PromptToLabel));
+        return Err(PageError::MissingObject(MissingObject::PromptToLabel));
     }
     reviews(&call).decide_label(scheme, query, label).await?;
     Ok(see_other(&format!("/admin/labels?scheme={}&done=1", scheme.as_str())))

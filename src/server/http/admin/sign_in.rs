@@ -60,7 +60,7 @@ pub(super) async fn provider(call: Call<()>) -> Result<HttpResponse, PageError> 
 /// Completes a sign-in at the provider.
 pub(super) async fn back(
     call: Call<()>,
-    identity: Result<Identity, oidc::Refused>,
+    identity: Result<Identity, oidc::OidcSignInError>,
     next: &str,
     former: Option<&str>,
 ) -> Result<HttpResponse, PageError> {
@@ -68,8 +68,8 @@ pub(super) async fn back(
     let identity = match identity {
         Ok(identity) if settings.oidc.admins => identity,
         Ok(_) => return Ok(not_found(&call.request)),
-        Err(oidc::Refused::TooFast(limited)) => return refused(&call, limited.into(), &next).await,
-        Err(oidc::Refused::Provider(error)) => return refused(&call, error.into(), &next).await,
+        Err(oidc::OidcSignInError::TooFast(limited)) => return refused(&call, limited.into(), &next).await,
+        Err(oidc::OidcSignInError::Provider(error)) => return refused(&call, error.into(), &next).await,
     };
     match call.app.admin_sessions.sign_in_at_provider(&identity, &call.origin()).await {
         Ok(token) => {

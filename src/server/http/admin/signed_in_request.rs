@@ -13,7 +13,7 @@ use crate::services::admin::sessions::RequestOrigin;
 use crate::state::AppState;
 
 /// Key under which failed attempts from loopback addresses are counted too: behind a proxy that is not trusted, every client has one.
-const THIS_MACHINE: &str = "this machine";
+const LOOPBACK_NETWORK: &str = "this machine";
 
 /// Admin request. `S` is the session, or `()`.
 pub(super) struct Call<S> {
@@ -66,7 +66,7 @@ impl<S> Call<S> {
         let trusted = &settings.server.trusted_proxies;
         RequestOrigin {
             address: address_of(&self.request, trusted),
-            network: network_of(&self.request, trusted).unwrap_or_else(|| THIS_MACHINE.to_owned()),
+            network: network_of(&self.request, trusted).unwrap_or_else(|| LOOPBACK_NETWORK.to_owned()),
         }
     }
 

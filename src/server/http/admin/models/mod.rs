@@ -24,7 +24,7 @@ use crate::pages::admin::models::{AdminModelPage, AdminModelsPage};
 use crate::pages::admin::{AdminFrame, AdminTab};
 use crate::pages::query_string::escaped;
 use crate::pages::respond;
-use crate::render::i18n::pages::MissingThing;
+use crate::render::i18n::pages::MissingObject;
 use crate::services::model_check::check_one;
 use crate::services::model_entries::values_version;
 use editing::edit;
@@ -96,7 +96,7 @@ fn model_of(call: &SignedInRequest) -> Result<ModelId, PageError> {
 }
 
 fn unknown() -> PageError {
-    PageError::MissingThing(MissingThing::Model)
+    PageError::MissingObject(MissingObject::Model)
 }
 
 async fn show_all(call: &SignedInRequest, status: StatusCode, frame: AdminFrame) -> Result<HttpResponse, PageError> {

@@ -6,7 +6,7 @@ use crate::infra::config::edit::EditError;
 use crate::infra::config::edit::change::InvalidChange;
 use crate::infra::config::edit::settings_file::SettingsFileError;
 use crate::infra::llm::model_list::ListError;
-use crate::infra::llm::model_list_merge::{AddedModel, Addition, MOST_DUPLICATES_NAMED, duplicates};
+use crate::infra::llm::model_list_merge::{AddedModel, Addition, MAX_DUPLICATES_NAMED, duplicates};
 use crate::render::i18n::fill;
 use crate::render::i18n::pages::{ModelAdminTexts, SettingsRefusalTexts};
 use crate::services::model_entries::ModelEntryError;
@@ -120,7 +120,7 @@ fn why_duplicates(models: &[AddedModel], refusals: Option<&SettingsRefusalTexts>
         Addition::Configured(id) => fill(texts.configured, &[("model", &model.entry.model), ("id", id)]),
         Addition::IdTaken | Addition::Added => fill(texts.id_taken, &[("id", &model.entry.id)]),
     };
-    let named: Vec<String> = models.iter().take(MOST_DUPLICATES_NAMED).map(why).collect();
+    let named: Vec<String> = models.iter().take(MAX_DUPLICATES_NAMED).map(why).collect();
     let (more, named) = (models.len().saturating_sub(named.len()), named.join(texts.separator));
     if more > 0 { fill(texts.and_more, &[("models", &named), ("n", &more.to_string())]) } else { named }
 }
