@@ -6,7 +6,7 @@ use askama::Template;
 
 use super::{Page, Section, respond};
 use crate::render::chart;
-use crate::render::chart::pairs::Meeting;
+use crate::render::chart::pairs::OpponentRecord;
 
 /// Charts for display.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -74,7 +74,7 @@ pub struct MeetingRow {
 impl MeetingRow {
     /// Formats a meeting; unknown values become a dash.
     #[must_use]
-    pub fn new(opponent: &str, meeting: &Meeting) -> Self {
+    pub fn new(opponent: &str, meeting: &OpponentRecord) -> Self {
         let dash = || "–".to_owned();
         let share = |share: Option<f64>| share.map_or_else(dash, |share| format!("{:.0} %", 100.0 * share));
         Self {

@@ -18,6 +18,16 @@ struct ConsentPage<'a> {
 }
 
 impl ConsentPage<'_> {
+    /// Returns a paragraph before, in and after the address of the privacy page; the latter two are empty if it does not name it.
+    fn around_privacy<'p>(&self, paragraph: &'p str) -> [&'p str; 3] {
+        let address = self.page.site.privacy.as_str();
+        let found = paragraph.find(address).filter(|_| !address.is_empty());
+        let Some(at) = found else { return [paragraph, "", ""] };
+        let (before, rest) = paragraph.split_at(at);
+        let (address, after) = rest.split_at(address.len());
+        [before, address, after]
+    }
+
     fn version_explained(&self) -> String {
         fill(self.words.version, &[("version", self.version)])
     }

@@ -28,7 +28,7 @@ struct DocsPage<'a> {
     title: &'a str,
     /// Sections of the page.
     sections: Vec<&'a Heading>,
-    /// Number of sections found, in words.
+    /// Message with the number of sections found.
     found: String,
 }
 

@@ -51,7 +51,8 @@ impl JudgesPart {
         let texts = page_texts(language);
         let words = &texts.judges;
         let judges = (1..).zip(&report.judges).map(|(number, judge)| one(texts, number, judge)).collect();
-        let rows = report.between.iter().map(|pair| (pair.judges.join(" · "), counted(pair.battles, &pair.agreement)));
+        let rows =
+            report.between.iter().map(|pair| (pair.judges.join(" · "), counted(words, pair.battles, &pair.agreement)));
         let rows: Vec<_> = rows.collect();
         let between = (!rows.is_empty()).then(|| TablePart {
             id: "judges-between".to_owned(),
@@ -74,13 +75,13 @@ fn one(texts: &'static PageTexts, number: usize, judge: &JudgeReport) -> JudgePa
         (words.one_tie, &judge.one_tie),
     ];
     let mut facts = vec![(words.instructions, judge.prompt.clone()), (words.latest, day(judge.latest))];
-    facts.extend(shares.map(|(label, found)| (label, AgreementCell::rate(found).text)));
+    facts.extend(shares.map(|(label, found)| (label, AgreementCell::rate(words, found).text)));
     let times = judge.worth.times.map(|times| words.worth_said.replace("{times}", &format!("{times:.2}")));
     facts.extend(times.map(|times| (words.worth, times)));
     let rows = judge.agreements().map(|(slice, battles, found)| {
         let part =
             slice.map_or_else(|| words.all.to_owned(), |slice| words.part(slice.by, &slice.value, &texts.slices));
-        (part, counted(battles, found))
+        (part, counted(words, battles, found))
     });
     let agreement = TablePart {
         id: format!("judge-{number}-agreement"),
@@ -115,10 +116,10 @@ fn leaderboards(words: &'static JudgesTexts, number: usize, leaderboards: &Judge
 }
 
 fn notes(words: &JudgesTexts, judge: &JudgeReport) -> Vec<String> {
-    let correlation = |name: &str, found: &Statistic| {
-        let AgreementCell { text, reason } = AgreementCell::statistic(found);
+    let correlation = |sentence: &str, found: &Statistic| {
+        let AgreementCell { text, reason } = AgreementCell::statistic(words, found);
         let reason = if reason.is_empty() { reason } else { format!(" ({reason})") };
-        format!("{name}: {text}{reason}")
+        fill(sentence, &[("value", &(text + &reason))])
     };
     let leaderboards = &judge.leaderboards;
     let mut notes =
@@ -130,6 +131,9 @@ fn notes(words: &JudgesTexts, judge: &JudgeReport) -> Vec<String> {
     if leaderboards.unbounded > 0 {
         notes.push(fill(words.unbounded, &[("n", &leaderboards.unbounded.to_string())]));
     }
+    if judge.own_battles > 0 {
+        notes.push(fill(words.own_battles, &[("n", &judge.own_battles.to_string())]));
+    }
     if judge.by_other_prompts > 0 {
         notes.push(fill(words.by_other_prompts, &[("n", &judge.by_other_prompts.to_string())]));
     }
@@ -137,13 +141,13 @@ fn notes(words: &JudgesTexts, judge: &JudgeReport) -> Vec<String> {
 }
 
 /// Returns the number of battles and the cells of their agreement.
-fn counted(battles: usize, found: &Setups) -> Vec<AgreementCell> {
+fn counted(words: &JudgesTexts, battles: usize, found: &Setups) -> Vec<AgreementCell> {
     let Setups { with_ties, without_ties, kappa } = found;
     vec![
         AgreementCell::plain(battles.to_string()),
-        AgreementCell::rate(with_ties),
-        AgreementCell::rate(without_ties),
-        AgreementCell::statistic(kappa),
+        AgreementCell::rate(words, with_ties),
+        AgreementCell::rate(words, without_ties),
+        AgreementCell::statistic(words, kappa),
     ]
 }
 
@@ -166,19 +170,19 @@ impl AgreementCell {
     }
 
     /// Formats a rate as a percentage with interval and sample size.
-    fn rate(rate: &Rate) -> Self {
-        let Some(share) = rate.share.value else { return Self::statistic(&rate.share) };
+    fn rate(words: &JudgesTexts, rate: &Rate) -> Self {
+        let Some(share) = rate.share.value else { return Self::statistic(words, &rate.share) };
         let ends = rate.share.interval.map(|ends| format!(" ({:.1}–{:.1})", 100.0 * ends.lower, 100.0 * ends.upper));
         Self::plain(format!("{:.1} %{}, {}/{}", 100.0 * share, ends.unwrap_or_default(), rate.of, rate.total))
     }
 
-    fn statistic(statistic: &Statistic) -> Self {
+    fn statistic(words: &JudgesTexts, statistic: &Statistic) -> Self {
         match statistic.value {
             Some(value) => {
                 let ends = statistic.interval.map(|ends| format!(" ({:.3} … {:.3})", ends.lower, ends.upper));
                 Self::plain(format!("{value:.3}{}", ends.unwrap_or_default()))
             }
-            None => Self { text: "–".to_owned(), reason: statistic.undefined.clone().unwrap_or_default() },
+            None => Self { text: "–".to_owned(), reason: statistic.reason.map(words.missing).unwrap_or_default() },
         }
     }
 }

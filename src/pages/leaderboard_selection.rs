@@ -117,7 +117,7 @@ impl LeaderboardSelection {
     }
 }
 
-/// Whether a licence lets anyone run the model, judged by its name: an empty name, or one with proprietary, closed or commercial, does not.
+/// Whether a licence lets anyone run the model, judged by its name: an empty, proprietary, closed or commercial one does not.
 #[must_use]
 pub fn is_open(license: &str) -> bool {
     let license = license.to_lowercase();

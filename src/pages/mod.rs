@@ -22,6 +22,7 @@ pub mod docs;
 pub mod embed;
 pub mod exclusions;
 pub mod feed;
+pub mod foreign_host;
 pub mod gzip;
 pub mod history;
 pub mod invalid_query;

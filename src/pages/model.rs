@@ -43,7 +43,7 @@ pub struct ModelView {
     pub slices: Option<SliceGroup>,
     /// Benchmark scores.
     pub scores: Vec<ModelScoreRow>,
-    /// Recent response times.
+    /// Recent speeds and reply length.
     pub speed: Option<ModelUsage>,
 }
 
@@ -72,7 +72,7 @@ pub struct SliceRow {
     pub rated: PooledRating,
 }
 
-/// Benchmark score, with the number of better models.
+/// Benchmark score with the model's rank.
 pub struct ModelScoreRow {
     pub title: String,
     pub score: f64,
@@ -143,7 +143,7 @@ impl ModelPage {
         statistics
     }
 
-    /// Returns response times with their labels, as far as there were enough battles.
+    /// Returns speeds and reply length with their labels, as far as there were enough battles.
     fn speeds(&self) -> Vec<(&'static str, String)> {
         let Some(speed) = self.view.speed else { return Vec::new() };
         let seconds = speed.first_token_seconds.map(|seconds| {

@@ -12,6 +12,7 @@ use crate::domain::model_register::report::{
 };
 use crate::query_string::escaped;
 use crate::render::i18n::pages::RegisterTexts;
+use crate::time::{ShownTime, time_text};
 
 /// Maximum number of changes listed; `/api/v1/models` has all.
 const CHANGES: usize = 60;
@@ -41,7 +42,7 @@ struct PeriodLink {
 
 struct OrganizationRow {
     name: String,
-    /// Numbers of models: registered, in battles, at providers, on the leaderboard, active.
+    /// Numbers of models: registered, in battles, distinct provider models, on the leaderboard, active.
     counts: [u64; 5],
     /// Whether more models were in battles than the leaderboard shows.
     has_hidden: bool,
@@ -67,7 +68,7 @@ struct ModelRow {
 }
 
 struct ChangeRow {
-    at: String,
+    at: ShownTime,
     name: String,
     what: String,
     reason: String,
@@ -184,7 +185,7 @@ fn changes(register: &Register, words: &RegisterTexts) -> (Vec<ChangeRow>, usize
 
 fn change_row(entry: &RegisterEntry, change: &EntryChange, words: &RegisterTexts) -> ChangeRow {
     ChangeRow {
-        at: minute(change.changed_at),
+        at: ShownTime::new(change.changed_at),
         name: entry.name.clone(),
         what: words.change(change),
         reason: change.reason.clone(),
@@ -194,15 +195,10 @@ fn change_row(entry: &RegisterEntry, change: &EntryChange, words: &RegisterTexts
 
 fn pairing(period: &PairingPeriod, words: &RegisterTexts) -> PairingRow {
     PairingRow {
-        from: minute(period.from),
-        until: period.until.map_or_else(|| words.in_force.to_owned(), minute),
+        from: time_text(period.from),
+        until: period.until.map_or_else(|| words.in_force.to_owned(), time_text),
         policy: words.policy(&period.policy).to_owned(),
         version: period.policy_version,
         parameters: words.parameters(period),
     }
-}
-
-fn minute(ms: i64) -> String {
-    let time = jiff::Timestamp::from_millisecond(ms);
-    time.map_or_else(|_| ms.to_string(), |time| time.strftime("%Y-%m-%d %H:%M UTC").to_string())
 }

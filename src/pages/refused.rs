@@ -8,7 +8,7 @@ use super::admin::AdminTab;
 use super::{Page, Section, respond};
 use crate::domain::admin::role::Role;
 use crate::domain::language::Language;
-use crate::render::i18n::pages::{InvalidField, MissingThing, RefusedText};
+use crate::render::i18n::pages::{InvalidField, MissingObject, RefusedText};
 
 #[derive(Template)]
 #[template(path = "refused.html")]
@@ -21,7 +21,7 @@ struct RefusedPage<'a> {
     /// Whether the reason is an English error message.
     reason_is_english: bool,
     /// Target address of the button.
-    way_out: &'a str,
+    button_href: &'a str,
     /// Label of the button.
     action: &'static str,
     /// Whether a script keeps the typed fields of the refused form.
@@ -46,7 +46,7 @@ pub fn sign_in_required(request: &HttpRequest, status: StatusCode) -> HttpRespon
 
 /// Renders the page for a link to something that does not exist.
 #[must_use]
-pub fn missing(request: &HttpRequest, status: StatusCode, thing: MissingThing) -> HttpResponse {
+pub fn missing(request: &HttpRequest, status: StatusCode, thing: MissingObject) -> HttpResponse {
     let page = Page::new(request, Section::None);
     let texts = &page.t().refused;
     let home = RefusedPage::leading_home(request, page, &texts.missing, status);
@@ -80,7 +80,7 @@ pub fn refused(request: &HttpRequest, status: StatusCode, reason: &str) -> HttpR
     let page = Page::new(request, Section::None);
     let texts = &page.t().refused;
     let is_admin = is_of_admin(request);
-    let (words, way_out) = match status {
+    let (words, button_href) = match status {
         StatusCode::BAD_REQUEST if is_form(request) => (&texts.field, Some(usable_page(request))),
         StatusCode::BAD_REQUEST => (&texts.address, Some(usable_page(request))),
         StatusCode::NOT_FOUND => (&texts.missing, None),
@@ -92,8 +92,8 @@ pub fn refused(request: &HttpRequest, status: StatusCode, reason: &str) -> HttpR
     let says_as_much = status.is_server_error() && page.language != Language::English && !is_admin;
     let reason = if says_as_much { "" } else { reason };
     let home = RefusedPage::leading_home(request, page, words, status);
-    let view = match way_out {
-        Some(way_out) => home.leading_to(way_out),
+    let view = match button_href {
+        Some(button_href) => home.leading_to(button_href),
         None => home,
     };
     respond(request, status, &RefusedPage { reason, reason_is_english: true, ..view })
@@ -103,13 +103,13 @@ impl<'a> RefusedPage<'a> {
     /// Creates the page without a reason; its button leads to the arena, or within the admin to the overview.
     fn leading_home(request: &HttpRequest, page: Page, words: &'static RefusedText, status: StatusCode) -> Self {
         let (is_admin, code) = (is_of_admin(request), status.as_u16());
-        let (way_out, action) = if is_admin { ("/admin", page.t().refused.to_admin) } else { ("/", words.action) };
-        Self { page, words, code, reason: "", reason_is_english: false, way_out, action, is_admin }
+        let (button_href, action) = if is_admin { ("/admin", page.t().refused.to_admin) } else { ("/", words.action) };
+        Self { page, words, code, reason: "", reason_is_english: false, button_href, action, is_admin }
     }
 
     /// Sets the target address of the button.
-    fn leading_to(self, way_out: &'a str) -> Self {
-        Self { way_out, action: self.words.action, ..self }
+    fn leading_to(self, button_href: &'a str) -> Self {
+        Self { button_href, action: self.words.action, ..self }
     }
 }
 

@@ -10,12 +10,12 @@ use flate2::Compression;
 use crate::{gzip, language};
 
 /// Maximum size in bytes for high-ratio compression; larger pages would delay the response.
-const MOST_BYTES_TO_SHRINK: usize = 64 * 1024;
+const MAX_COMPRESSED_BYTES: usize = 64 * 1024;
 
 /// Renders a page as a response; sets the language cookie if the visitor chose a language.
 pub fn respond(request: &HttpRequest, status: StatusCode, page: &impl Template) -> HttpResponse {
     match page.render() {
-        Ok(html) if html.len() <= MOST_BYTES_TO_SHRINK && gzip::is_accepted(request.headers()) => {
+        Ok(html) if html.len() <= MAX_COMPRESSED_BYTES && gzip::is_accepted(request.headers()) => {
             respond_gzip(request, status, gzip::compressed(html.as_bytes(), Compression::default()))
         }
         Ok(html) => respond_html(request, status, html),

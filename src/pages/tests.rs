@@ -451,7 +451,7 @@ fn invited() -> Settings {
 #[actix_web::test]
 async fn the_way_out_of_a_refusal_is_a_page_that_needs_none_of_what_was_asked() {
     let (address, form) = ("Open the page without these options", "Open the page of the form");
-    for (request, way_out, action) in [
+    for (request, button_href, action) in [
         (TestRequest::get().uri("/leaderboard?lang=en&sort=x"), "/leaderboard", address),
         (TestRequest::get().uri("/admin/votes/decide?lang=en&change=x"), "/admin/votes", address),
         (TestRequest::get().uri("/admin/models/change?lang=en"), "/admin/models", address),
@@ -463,7 +463,7 @@ async fn the_way_out_of_a_refusal_is_a_page_that_needs_none_of_what_was_asked() 
     ] {
         let request = request.to_http_request();
         let page = text(refused::refused(&request, StatusCode::BAD_REQUEST, "why")).await;
-        let button = format!("<a class=\"button primary\" href=\"{way_out}\">{action}</a>");
+        let button = format!("<a class=\"button primary\" href=\"{button_href}\">{action}</a>");
         assert!(page.contains(&button), "{}: {page}", request.uri());
     }
     let request = TestRequest::post().uri("/shared/token/removal?lang=zh").to_http_request();

@@ -116,5 +116,24 @@ fn price(value: &ModelValue, words: &ValueTexts) -> Option<PriceCell> {
     let (input, output) = value.input_price.zip(value.output_price)?;
     let date = value.price_date.map_or_else(|| words.no_date.to_owned(), |date| date.to_string());
     let source = value.price_source.as_ref().map_or_else(|| words.no_source.to_owned(), ToString::to_string);
-    Some(PriceCell { prices: format!("{} / {}", amount(input), amount(output)), date, source })
+    Some(PriceCell { prices: format!("{} / {}", price_text(input), price_text(output)), date, source })
+}
+
+/// Formats a price with two decimals, and up to six where it has more, as after a vote.
+fn price_text(price: f64) -> String {
+    let text = format!("{price:.6}");
+    let spare = text.bytes().rev().take_while(|&digit| digit == b'0').count().min(4);
+    text[..text.len() - spare].to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::price_text;
+
+    #[test]
+    fn a_price_has_two_decimals_and_more_where_it_needs_them() {
+        for (price, text) in [(0.0, "0.00"), (2.0, "2.00"), (0.5, "0.50"), (0.0035, "0.0035"), (1_000.0, "1000.00")] {
+            assert_eq!(price_text(price), text);
+        }
+    }
 }

@@ -1,5 +1,6 @@
 // Keeps what was typed into a form of the admin while it is sent. Where the session has ended, the form is too old, a field is wrong or the arena does
-// not answer, the text stands in its form again. Only this tab keeps it, without passphrases and codes, and not longer than until the arena has taken the form.
+// not answer, the text stands in its form again. Only this tab keeps it, for the account that typed it, without passphrases and codes, and not
+// longer than until the arena has taken the form.
 "use strict";
 (() => {
   const KEY = "langya-admin-draft";
@@ -32,9 +33,12 @@
     return JSON.stringify(hidden.map(({ name, value }) => [name, value]));
   };
 
+  /** Who is signed in; absent on the page of a refusal. */
+  const account = document.querySelector("[data-account]")?.dataset.account;
+
   const draftOf = (form) => {
     const fields = fieldsOf(form).map(({ name, value, checked }) => ({ name, value, checked }));
-    return { page: location.pathname + location.search, action: form.getAttribute("action"), subject: subjectOf(form), fields };
+    return { account, page: location.pathname + location.search, action: form.getAttribute("action"), subject: subjectOf(form), fields };
   };
 
   /** Fills the form of a draft; returns whether this page has it. */
@@ -65,6 +69,7 @@
   if (!draft) return;
   const refusal = document.querySelector("[data-refused]");
   if (refusal) return keepRefused(refusal, draft);
+  if (draft.account !== account) return write(null); // Somebody else has signed in here.
   const { type, responseStatus } = performance.getEntriesByType("navigation")[0] ?? {};
   // Typing is needed again on the way back, and where the answer says what is wrong with the form.
   const isNeeded = draft.isRefused || type === "back_forward" || responseStatus >= 400;

@@ -22,6 +22,7 @@
       const shown = document.querySelector(`[data-live="${CSS.escape(next.dataset.live)}"]`);
       if (shown) renew(shown, next);
     }
+    document.dispatchEvent(new Event("renewed"));
   };
 
   const update = async () => {

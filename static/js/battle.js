@@ -5,12 +5,13 @@
 // The server decides everything; this page shows what it says and asks again after a lost connection.
 
 import { Composer } from "./composer.js";
-import { FirstQuestion, serveCards } from "./first_question.js";
+import { FirstQuestion, restCards, serveCards } from "./first_question.js";
 import { Modes } from "./modes.js";
 import { endLoss, errorText, isOffline, notice, noticeLoss } from "./notice.js";
 import { announce, fill, isStorageOff, part } from "./page.js";
 import { rememberBattle, rememberVoted, rememberedBattle } from "./remembered_battle.js";
 import { hideReveal, reveal } from "./reveal.js";
+import { isSignedOut } from "./sign_outs.js";
 import { Socket } from "./socket.js";
 import { Turns } from "./turns.js";
 import { VoteButtons } from "./vote_buttons.js";
@@ -235,7 +236,7 @@ function patience() {
 
 /** Connects again while there is something to wait for. */
 function lost(code) {
-  if (code === SIGNED_OUT) {
+  if (code === SIGNED_OUT || isSignedOut()) {
     location.assign("/sign-in");
     return false;
   }
@@ -452,6 +453,7 @@ function showTurn(number, prompt) {
 // ---- the page
 
 function setPhase(next) {
+  if (next === "empty" && phase !== "empty") restCards();
   phase = next;
   main.dataset.phase = phase;
   part("status").textContent = ""; // It was about the phase before.

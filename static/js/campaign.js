@@ -227,6 +227,7 @@ function toggleDifferences() {
 function showMarking() {
   part("differences")?.setAttribute("aria-pressed", String(isMarking));
   part("differences")?.classList.toggle("chosen", isMarking);
+  if (part("as-written")) show("as-written", isMarking);
 }
 
 async function next() {
@@ -288,6 +289,7 @@ function choose(said) {
     button.setAttribute("aria-pressed", String(is));
   }
   part("submit").disabled = said === null;
+  show("unanswered", said === null);
 }
 
 /** Moves to this question, or to the button behind the last one. */

@@ -87,9 +87,12 @@ export class Composer {
     const bytes = new TextEncoder().encode(prompt).length;
     if (!prompt.trim()) return this.#words.error_prompt_empty;
     if (bytes <= MAX_PROMPT_BYTES) return null;
-    // In kilobytes, up for the one and down for the other, so that they differ.
-    const size = number(Math.ceil(bytes / 100) / 10, 1);
-    return fill(this.#words.error_prompt_too_long, { size, limit: number(Math.floor(MAX_PROMPT_BYTES / 100) / 10, 1) });
+    // In characters as this question has them: up for the one and down for the other, so that they differ.
+    const characters = [...prompt].length;
+    const limit = Math.floor((characters * MAX_PROMPT_BYTES) / bytes);
+    const step = limit < 1_000 ? 1 : 100;
+    const size = number(Math.ceil(characters / step) * step);
+    return fill(this.#words.prompt_too_long, { size, limit: number(Math.floor(limit / step) * step) });
   }
 
   /** Keeps a question that is sent until [`release`]. The field is free for the next one; what else stands in it stays. */

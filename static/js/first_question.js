@@ -7,6 +7,8 @@ import { announce, part } from "./page.js";
 const main = document.querySelector("main");
 /** Questions to begin with: one card for each intent, and others of the same intent when asked for. */
 const cards = [...document.querySelectorAll("[data-card]")];
+/** Cards that come up under the finger that has begun another battle rest first: a second tap there asks nothing. */
+const REST_MS = 500;
 /** More challenges in a row mean that the page's solutions are not taken. */
 const PROOFS = 3;
 
@@ -93,6 +95,16 @@ export class FirstQuestion {
   forgetImageIds() {
     this.#attached?.forgetIds();
   }
+}
+
+let rest;
+
+/** Lets the cards rest; a tap that comes too early meets nothing. */
+export function restCards() {
+  const place = document.querySelector(".cards");
+  clearTimeout(rest);
+  place.inert = true;
+  rest = setTimeout(() => (place.inert = false), REST_MS);
 }
 
 /** @param {(prompt: string, intent: string) => void} send @param {string} shuffled what is said after other questions came */

@@ -1,6 +1,6 @@
 // Images beside the first question of a battle: chosen, pasted or dropped, shown small, and sent with the question.
 
-import { fill, keep, kept, number, part } from "./page.js";
+import { COLON, fill, keep, kept, number, part } from "./page.js";
 
 /** Says after a reload of this tab that images were chosen: the files themselves are gone with the page. */
 const CHOSEN = "langya-images";
@@ -110,17 +110,19 @@ export class Images {
     const image = { file, row };
     this.#chosen.push(image);
     this.#list.append(row);
-    this.#draw(file, row.querySelector("canvas"));
+    this.#draw(file, row);
     row.querySelector("button").addEventListener("click", () => {
       this.#chosen = this.#chosen.filter((other) => other !== image);
       row.remove();
+      this.#say(""); // What was wrong may have been wrong with this one.
       this.#show();
       this.#button.focus();
     });
   }
 
-  /** A picture of our own making: the page loads images from the arena alone. */
-  async #draw(file, canvas) {
+  /** A picture of our own making: the page loads images from the arena alone. Where there is none, its frame has the name of the file. */
+  async #draw(file, row) {
+    const canvas = row.querySelector("canvas");
     try {
       const bitmap = await createImageBitmap(file);
       const scale = SMALL / Math.max(bitmap.width, bitmap.height);
@@ -129,6 +131,7 @@ export class Images {
       bitmap.close();
     } catch {
       // What this browser cannot draw the arena may still read.
+      row.prepend(Object.assign(document.createElement("span"), { className: "undrawn", ariaHidden: "true", dir: "auto", textContent: file.name }));
     }
   }
 
@@ -146,7 +149,7 @@ export class Images {
 
 /** A text about a file; its name may be in a script of the other direction. */
 function ofFile({ name }, text) {
-  return `\u2068${name}\u2069: ${text}`;
+  return `\u2068${name}\u2069${COLON}${text}`;
 }
 
 /** Shows images of a question at its turn. */

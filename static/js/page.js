@@ -5,9 +5,16 @@ export function part(name, within = document) {
   return within.querySelector(`[data-part="${name}"]`);
 }
 
-/** Fills `{name}` in a text. */
+const { lang } = document.documentElement;
+const IS_CHINESE = lang.startsWith("zh");
+
+/** Between a name and what is said about it. */
+export const COLON = IS_CHINESE ? "：" : ": ";
+
+/** Fills `{name}` in a text. No space stays between Chinese characters, where a Chinese name meets Chinese words. */
 export function fill(text, values) {
-  return text.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? values[name] : whole));
+  const filled = text.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? values[name] : whole));
+  return filled.replace(/(\p{Script=Han}) (?=\p{Script=Han})/gu, "$1");
 }
 
 /** Has a screen reader say a text politely; the same text twice is said twice. */
@@ -17,11 +24,11 @@ export function announce(text) {
   requestAnimationFrame(() => (status.textContent = text));
 }
 
-/** A number in the page's language; thousands are grouped from 10,000 on, so that ratings are not. */
-export function number(value, digits = 0) {
-  return new Intl.NumberFormat(document.documentElement.lang, {
+/** A number in the page's language with this many decimals, or up to `most`; thousands are grouped from 10,000 on, so that ratings are not. */
+export function number(value, digits = 0, most = digits) {
+  return new Intl.NumberFormat(lang, {
     minimumFractionDigits: digits,
-    maximumFractionDigits: digits,
+    maximumFractionDigits: most,
     useGrouping: "min2",
   }).format(value);
 }
@@ -34,19 +41,19 @@ export function fromNow(seconds) {
     ["second", 1],
   ];
   const [unit, length] = units.find(([, length]) => seconds >= length);
-  return new Intl.RelativeTimeFormat(document.documentElement.lang).format(Math.ceil(seconds / length), unit);
+  // In Chinese, "40秒钟后" is long and "40秒后" is usual; the page has a space between a number and Chinese words.
+  const text = new Intl.RelativeTimeFormat(lang, { style: IS_CHINESE ? "short" : "long" }).format(Math.ceil(seconds / length), unit);
+  return text.replace(/(\d)(?=\p{Script=Han})/u, "$1 ");
 }
 
 /** A time by the reader's clock in the page's language, with its time zone. */
 export function localTime(date) {
-  return new Intl.DateTimeFormat(document.documentElement.lang, {
-    year: "numeric",
-    month: "short",
-    day: "numeric",
-    hour: "2-digit",
-    minute: "2-digit",
-    timeZoneName: "short",
-  }).format(date);
+  const minute = { year: "numeric", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" };
+  const withZone = new Intl.DateTimeFormat(lang, { ...minute, timeZoneName: "short" });
+  if (!IS_CHINESE) return withZone.format(date);
+  // Browsers write the zone between date and time, which nobody does in Chinese.
+  const zone = withZone.formatToParts(date).find(({ type }) => type === "timeZoneName").value;
+  return `${new Intl.DateTimeFormat(lang, minute).format(date)}（${zone}）`;
 }
 
 /** A value kept in `localStorage` or `sessionStorage`; null where there is none or storage is switched off. */

@@ -3,6 +3,8 @@
 import { fill, number, part } from "./page.js";
 
 const place = part("reveal");
+/** Pixels between the switch between the sides and the names. */
+const GAP = 12;
 
 /** Shows the models. `a` and `b` are as the server sends them; `b` is absent where one model answered alone. */
 export function reveal({ battle, vote, outcome, a, b, crowd, excluded, marked }, words) {
@@ -15,12 +17,19 @@ export function reveal({ battle, vote, outcome, a, b, crowd, excluded, marked },
   card("a", a, outcome === "a", words);
   if (b) card("b", b, outcome === "b", words);
   part("battle-page", place).href = `/battle/${encodeURIComponent(battle)}`;
-  part("receipt", place).href = `/log?vote=${encodeURIComponent(vote)}`;
+  part("receipt", place).href = `/log?vote=${encodeURIComponent(vote)}#receipt`;
   part("turns").append(place); // What is asked after the vote follows it.
   place.hidden = false;
   place.focus({ preventScroll: true });
-  // On a narrow screen it begins right below the switch between the sides: nothing of the reply is left half under that.
-  place.scrollIntoView({ block: matchMedia("(max-width: 48rem)").matches ? "start" : "nearest" });
+  scrollToNames();
+}
+
+/** On a narrow screen the names begin right below the switch between the sides, however many lines that takes: nothing is left half under it. */
+function scrollToNames() {
+  const tabs = document.querySelector(".side-switch");
+  if (!tabs.checkVisibility()) return place.scrollIntoView({ block: "nearest" });
+  place.scrollIntoView({ block: "start" });
+  scrollBy(0, place.getBoundingClientRect().top - tabs.getBoundingClientRect().bottom - GAP);
 }
 
 export function hideReveal() {
@@ -59,8 +68,9 @@ function card(side, model, chosen, words) {
   reasoning(part("reasoning", at), model.reasoning);
 }
 
+/** Two decimals, and more where a price has them, as on the page of ratings and costs. */
 function price({ input, output, currency }) {
-  const amount = (value) => number(value, Number.isInteger(value) ? 0 : 2);
+  const amount = (value) => number(value, 2, 6);
   return `${amount(input)} / ${amount(output)} ${currency}`;
 }
 

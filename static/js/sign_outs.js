@@ -27,6 +27,14 @@ export function onSignOut(forget) {
   addEventListener("storage", ({ key }) => key === SIGNED_OUT && forget());
 }
 
+let hasSignedOut = false;
+onSignOut(() => (hasSignedOut = true));
+
+/** Whether the visitor has signed out in another tab since this page was loaded. */
+export function isSignedOut() {
+  return hasSignedOut;
+}
+
 function namesOfTab() {
   try {
     return Object.keys(sessionStorage);

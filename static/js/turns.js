@@ -205,7 +205,10 @@ export class Turns {
     if (place.dataset.state === state) return;
     place.dataset.state = state;
     part("state", place).textContent = this.#words[state];
-    this.#switch.querySelector(`[data-dot="${side}"]`).dataset.state = state;
+    const dot = this.#switch.querySelector(`[data-dot="${side}"]`);
+    dot.dataset.state = state;
+    // A narrow screen hides the words at the reply itself.
+    for (const [name, value] of [["role", "img"], ["aria-label", this.#words[state]]]) dot.setAttribute(name, value);
   }
 
   has(turn) {

@@ -16,7 +16,7 @@ use crate::time::time_text;
 const MINUTE_MS: u64 = 60_000;
 
 /// Maximum number of answer samples per question.
-pub const MOST_ROUNDS: u32 = 20;
+pub const MAX_ROUNDS: u32 = 20;
 
 /// Option of a selection list.
 pub struct PlanChoice {
@@ -45,7 +45,7 @@ pub struct PlanForm {
 /// Converts a plan to form fields; `None` if it uses options that the form lacks.
 pub fn fields_of(plan: &RunPlan) -> Option<Vec<(&'static str, String)>> {
     let RunPlan { suites, models, judges, baseline, samples, seed, budget, max_calls, batch } = plan;
-    let rounds = u32::try_from(samples.len().max(1)).ok().filter(|rounds| *rounds <= MOST_ROUNDS)?;
+    let rounds = u32::try_from(samples.len().max(1)).ok().filter(|rounds| *rounds <= MAX_ROUNDS)?;
     let are_first = samples.is_empty() || samples.iter().copied().eq(1..=rounds);
     let are_plain = suites.iter().all(|suite| *suite == PlannedSuite::named(&suite.suite));
     if !are_first || !are_plain || models.is_empty() {
@@ -236,7 +236,7 @@ mod tests {
         assert_eq!(fields(&format!("{all}{suite}")).as_deref(), Some(said));
         let model = "models = [\"a\"]\n";
         assert_eq!(fields(&format!("{model}{suite}")).as_deref(), Some("suite=urs&model=a&rounds=1"));
-        let rounds: Vec<u32> = (1..=MOST_ROUNDS + 1).collect();
+        let rounds: Vec<u32> = (1..=MAX_ROUNDS + 1).collect();
         for more in [
             suite.to_owned(),
             format!("samples = [2]\n{model}{suite}"),

@@ -6,7 +6,7 @@ use super::AdminFrame;
 use crate::Page;
 use crate::domain::admin::LONGEST_REASON;
 use crate::domain::admin::role::Role;
-use crate::domain::campaign::MOST_LINK_DAYS;
+use crate::domain::campaign::MAX_LINK_DAYS;
 use crate::domain::campaign::ending::{CampaignEnding, EndReason};
 use crate::domain::campaign::plan::CampaignPlan;
 use crate::domain::time::Timestamp;
@@ -15,7 +15,7 @@ use crate::render::i18n::pages::CampaignAdminTexts;
 use crate::time::time_text;
 
 /// Maximum number of links per form; the command line can make more.
-pub const MOST_INVITES: u32 = 100;
+pub const MAX_INVITES: u32 = 100;
 
 /// Row of a campaign.
 pub struct CampaignLine {

@@ -4,8 +4,8 @@ use askama::Template;
 
 use super::AdminFrame;
 use crate::Page;
-use crate::domain::admin::key_scope::MOST_DAYS;
-use crate::domain::admin::key_scope::{KeyScope, MOST_NAME_CHARS};
+use crate::domain::admin::key_scope::MAX_DAYS;
+use crate::domain::admin::key_scope::{KeyScope, MAX_NAME_CHARS};
 use crate::domain::time::Timestamp;
 use crate::infra::storage::ApiKeyRow;
 use crate::time::time_text;

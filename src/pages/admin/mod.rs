@@ -142,10 +142,11 @@ pub struct AdminFrame {
 pub(crate) struct AdminBar<'f> {
     frame: &'f AdminFrame,
     admin: &'static AdminTexts,
+    colon: &'static str,
 }
 
 impl AdminFrame {
     pub(crate) fn bar(&self, page: &Page) -> AdminBar<'_> {
-        AdminBar { frame: self, admin: &page.t().admin }
+        AdminBar { frame: self, admin: &page.t().admin, colon: page.t().colon }
     }
 }

@@ -21,9 +21,9 @@ pub struct AddFields {
 }
 
 /// Row of a listed model.
-pub struct ListedLine(pub(crate) AddedModel);
+pub struct ListedModelRow(pub(crate) AddedModel);
 
-impl ListedLine {
+impl ListedModelRow {
     fn is_new(&self) -> bool {
         self.0.addition == Addition::Added
     }
@@ -65,7 +65,7 @@ pub enum Listed {
 
 /// Result of fetching a model list.
 pub struct Listing {
-    pub lines: Vec<ListedLine>,
+    pub lines: Vec<ListedModelRow>,
     /// Number of listed models that cannot take part in battles.
     pub others: usize,
     /// Currency of the settings, if it differs from that of the listed prices.
@@ -75,7 +75,7 @@ pub struct Listing {
 
 impl Listing {
     pub fn new(models: Vec<AddedModel>, others: usize, other_currency: Option<String>, listed: Listed) -> Self {
-        let lines = models.into_iter().map(ListedLine).collect();
+        let lines = models.into_iter().map(ListedModelRow).collect();
         Self { lines, others, other_currency, listed }
     }
 
@@ -84,7 +84,7 @@ impl Listing {
     }
 
     fn has_new(&self) -> bool {
-        self.lines.iter().any(ListedLine::is_new)
+        self.lines.iter().any(ListedModelRow::is_new)
     }
 
     fn new_models(&self) -> usize {
@@ -108,7 +108,7 @@ impl AddModelsPage {
         if self.fields.weight.is_empty() { "1" } else { &self.fields.weight }
     }
 
-    fn is_chosen(&self, line: &ListedLine) -> bool {
+    fn is_chosen(&self, line: &ListedModelRow) -> bool {
         self.fields.only.iter().any(|only| only == line.at_provider())
     }
 

@@ -106,7 +106,7 @@ mod tests {
             (timeout("first token"), "1.5 秒内没有收到首字"),
             (timeout("next token"), "1.5 秒内没有收到后续内容"),
             (timeout("end of the reply"), "1.5 秒内回答没有结束"),
-            (ChatError::BreakerOpen, "模型多次失败后正在熔断，稍后会自动重试"),
+            (ChatError::BreakerOpen, "模型多次失败，已暂停使用，稍后会自动重试"),
         ] {
             assert_eq!(chinese.failure(&error.to_string()).as_deref(), Some(text));
             assert_eq!(english.failure(&error.to_string()), None, "English is as it is stored");

@@ -36,12 +36,12 @@ pub struct PairingFields {
 }
 
 /// Formats probabilities for the page.
-trait ShowChance {
+trait FormatProbability {
     fn today(&self) -> String;
     fn then(&self) -> String;
 }
 
-impl ShowChance for ChanceChange {
+impl FormatProbability for ChanceChange {
     fn today(&self) -> String {
         percent(Some(self.today))
     }
@@ -64,7 +64,7 @@ pub struct PairingPage {
     pub page: Page,
     pub frame: AdminFrame,
     pub fields: PairingFields,
-    /// Number of votes to simulate ahead.
+    /// Number of future votes in the projection.
     pub votes: u32,
     pub models: Vec<ModelChance>,
     /// Most likely pairs.

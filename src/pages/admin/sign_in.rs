@@ -10,7 +10,7 @@ use crate::Page;
 pub struct AdminSignInPage {
     pub page: Page,
     pub name: String,
-    /// Whether no account exists yet.
+    /// Whether the arena has no owner account yet.
     pub no_owner: bool,
     pub token: String,
     /// Target address after signing in.

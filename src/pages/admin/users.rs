@@ -4,7 +4,7 @@ use askama::Template;
 
 use super::AdminFrame;
 use crate::Page;
-use crate::domain::admin::oidc_account::RoleFrom;
+use crate::domain::admin::oidc_account::RoleSource;
 use crate::domain::admin::role::Role;
 use crate::infra::storage::AdminUserRow;
 
@@ -29,12 +29,12 @@ impl UsersPage {
     /// Returns the sign-in method of a user; `None` for a passphrase.
     fn place(&self, user: &AdminUserRow) -> Option<String> {
         let (account, words) = (user.provider?, &self.page.t().admin.users);
-        let words = if account.has_come { words.at_provider } else { words.awaited };
+        let words = if account.has_signed_in { words.at_provider } else { words.awaited };
         Some(words.replace("{name}", &self.provider))
     }
 
     /// Whether an OIDC claim determines the role.
     fn has_claimed_role(user: &AdminUserRow) -> bool {
-        user.provider.is_some_and(|account| account.role_from == RoleFrom::Claim)
+        user.provider.is_some_and(|account| account.role_from == RoleSource::Claim)
     }
 }

@@ -16,7 +16,7 @@ use crate::domain::benchmark::arena_votes::ArenaPairVotes;
 use crate::domain::benchmark::item::Item;
 use crate::domain::benchmark::judgement::Judgement;
 use crate::domain::campaign::item_opinions::{ItemOpinions, ScoreOpinion};
-use crate::domain::judging::reasoning::Thought;
+use crate::domain::judging::reasoning::SplitReply;
 use crate::domain::judging::verdict::{Margin, Preference, Rating, Verdict};
 use crate::domain::language::Language;
 use crate::domain::text_diff::{DiffPart, text_diff};
@@ -318,7 +318,7 @@ fn models(view: &ItemView, words: &BenchmarkTexts) -> Vec<ItemModelView> {
 fn judgement(row: &BenchJudgementRow, words: &BenchmarkTexts) -> JudgementView {
     let said = &row.judgement;
     let against = || (u8::from(said.game), [a(row), b(row)].map(str::to_owned));
-    let Thought { reasoning, reply } = Thought::split(&said.raw_text);
+    let SplitReply { reasoning, reply } = SplitReply::split(&said.raw_text);
     let shown = |text: &str| Some(text).filter(|text| !text.trim().is_empty()).map(rendered);
     JudgementView {
         judge: said.judge_model.clone(),

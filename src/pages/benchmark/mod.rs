@@ -153,7 +153,7 @@ impl SuitesPage<'_> {
 
 /// Report of a suite, with the options for others.
 pub struct SuiteView {
-    /// The report.
+    /// Report to render.
     pub report: Report,
     /// Judging variants.
     pub variants: BTreeSet<String>,
@@ -188,14 +188,13 @@ pub fn suite(request: &HttpRequest, view: &SuiteView) -> askama::Result<HttpResp
 impl SuitePage<'_> {
     /// Returns the display name of a judge or of a panel of judges.
     fn judge(&self, judge: &str) -> String {
-        let is_panel =
-            self.view.report.judges.len() > 2 && self.view.report.judges.last().is_some_and(|last| last == judge);
+        let is_panel = self.view.report.is_panel(judge);
         if is_panel { self.page.t().benchmark.panel.replace("{judges}", judge) } else { judge.to_owned() }
     }
 }
 
 impl SuiteView {
-    /// Whether the page offers a choice of variants, samples or data.
+    /// Whether the page offers a choice of judges, baselines, variants or samples.
     fn has_choice(&self) -> bool {
         self.report.judges.len() > 1
             || self.report.models.len() > 1

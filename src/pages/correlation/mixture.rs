@@ -33,7 +33,7 @@ impl MixtureView {
         };
         Self {
             target: names.of_name(&report.target.series),
-            models: format!("{}: {}", models.len(), models.join(", ")),
+            models: format!("{}{}{}", models.len(), names.page.t().colon, models.join(", ")),
             warning: (report.n < crate::render::chart::correlations::FEW)
                 .then(|| words.few.replace("{n}", &report.n.to_string())),
             weights: report.series.iter().map(weight).collect(),

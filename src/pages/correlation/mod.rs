@@ -160,12 +160,12 @@ impl ShownNames<'_> {
 
     /// Describes the slice of the votes.
     fn part(&self, part: &VotePart) -> Vec<String> {
-        let (slice, words) = (&part.0, &self.page.t().leaderboard);
+        let (slice, words, colon) = (&part.0, &self.page.t().leaderboard, self.page.t().colon);
         let turns = slice.turns.map(|turns| match turns {
-            Turns::First => format!("{}: {}", words.turns, words.turns_first),
-            Turns::Multi => format!("{}: {}", words.turns, words.turns_multi),
+            Turns::First => format!("{}{colon}{}", words.turns, words.turns_first),
+            Turns::Multi => format!("{}{colon}{}", words.turns, words.turns_multi),
         });
-        let long = slice.long_prompts.then(|| format!("{}: {}", words.prompts, words.prompts_long));
+        let long = slice.long_prompts.then(|| format!("{}{colon}{}", words.prompts, words.prompts_long));
         let named = [&slice.language, &slice.category, &slice.intent].into_iter().flatten();
         let named = named.map(|slice| self.page.t().slices.name(slice).to_owned());
         named.chain(turns).chain(long).collect()

@@ -177,7 +177,7 @@ fn history(moments: &[HistoryPoint], names: &ShownNames<'_>, frame: Frame) -> Op
         }
     };
     let moments: Vec<correlation_history::CorrelationPoint> = moments.iter().map(moment).collect();
-    let title = format!("{}: {}", words.history, named(words, names.view.coefficient));
+    let title = format!("{}{}{}", words.history, names.page.t().colon, named(words, names.view.coefficient));
     let topic = Topic { key: "history", title: &title };
     // A single point has no history: the scatter above shows it.
     (moments.len() > 1).then(|| ChartView::new(correlation_history::draw(topic, &moments, frame)))
