@@ -1,4 +1,4 @@
-//! What the report of a large campaign costs, and the next item of an annotator: 100,000 items, each judged by 5 of 50 annotators.
+//! Cost of a large campaign's report, and of an annotator's next item: 100,000 items, each judged by 5 of 50 annotators.
 //!
 //! ```sh
 //! cargo bench --bench campaign_report -- [ITEMS]
@@ -21,7 +21,7 @@ const PLAN: &str = r#"{"id":"big","title":"Which?","task":"pairwise","answers":"
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
-    // Cargo adds a flag of its own.
+    // Cargo adds a flag.
     let items = std::env::args().skip(1).find(|argument| !argument.starts_with("--"));
     let items: i64 = items.map_or(Ok(100_000), |text| text.parse())?;
     let folder = tempfile::tempdir_in(".")?;
@@ -60,7 +60,8 @@ async fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Item i has the pair of models (i mod 10, i + 1 mod 10), and judgement k of it is by annotator (i + 10 k) mod 50.
+/// Inserts items and judgements: item i has the pair of models (i mod 10, i + 1 mod 10), and its judgement k is by annotator (i + 10 k) mod
+/// 50.
 async fn fill(raw: &mut SqliteConnection, items: i64) -> anyhow::Result<()> {
     let numbers = format!("WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < {items}) ");
     let each = format!("WITH RECURSIVE k (k) AS (SELECT 0 UNION ALL SELECT k + 1 FROM k WHERE k + 1 < {EACH}) ");

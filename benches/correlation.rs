@@ -22,7 +22,7 @@ const SERIES: usize = 40;
 const MODELS: u32 = 50;
 const SAMPLES: usize = 1_000;
 
-/// Correlated series with samples around each value. One in `apart` series lacks some models; none for 0.
+/// Simulates correlated series with samples around each value. One in `apart` series lacks some models; none for 0.
 fn simulated(apart: usize) -> Vec<DataColumn> {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let columns = (0..SERIES).map(|series| {
@@ -38,14 +38,14 @@ fn simulated(apart: usize) -> Vec<DataColumn> {
     columns.collect()
 }
 
-/// Every two of 40 series of 50 models with 1,000 samples: all series complete, every fifth or every one incomplete.
+/// Correlates all pairs of 40 series of 50 models with 1,000 samples: all series complete, every fifth or every one incomplete.
 #[divan::bench(args = [0, 5, 1], sample_count = 10)]
 fn every_pair(bencher: Bencher, apart: usize) {
     let columns = simulated(apart);
     bencher.bench(|| matrix(&columns, ConfidenceLevel::default()));
 }
 
-/// The best mixture of three series on a grid of a thousand steps, leaving out each of 12 models.
+/// Fits the best mixture of three series on a grid of a thousand steps, leaving out each of 12 models.
 #[divan::bench(sample_count = 10)]
 fn leave_one_out_of_a_mixture(bencher: Bencher) {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
@@ -55,7 +55,7 @@ fn leave_one_out_of_a_mixture(bencher: Bencher) {
     bencher.bench(|| leave_one_out(&series, &target, Search::Grid { steps: 1_000 }).expect("the series vary"));
 }
 
-/// Agreement of people with each other and with GPT-4, from 8,931 votes and 2,139 verdicts.
+/// Computes agreement of people with each other and with GPT-4, from 8,931 votes and 2,139 verdicts.
 #[divan::bench]
 fn agreement(bencher: Bencher) {
     let [votes, verdicts] = ["llmfao.csv", "llmfao_gpt4.csv"].map(file);

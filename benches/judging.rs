@@ -1,11 +1,11 @@
-//! What a run of judges costs beside their own time: 64 requests in flight at a judge that answers in one second.
+//! Overhead of a judging run beyond the judges' own time: 64 concurrent requests to a judge that answers in one second.
 //!
 //! ```sh
 //! cargo bench --bench judging -- [ITEMS]
 //! ```
 //!
-//! A server in a process of its own answers every request one second after it came, and notes how many were in flight.
-//! Prints the share of the time in which a place was idle, and the runner's memory.
+//! A server in a separate process answers every request one second after its arrival, and counts concurrent requests. Prints the share of
+//! time in which a slot was idle, and the memory of the runner.
 
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use langya::domain::battle::ModelId;
-use langya::domain::benchmark::evaluated_model::PlannedOver;
+use langya::domain::benchmark::evaluated_model::AnswerScope;
 use langya::domain::benchmark::{SuiteData, SuiteOptions, suite};
 use langya::infra::clock::{Clock, SystemClock};
 use langya::infra::config::{Environment, Settings, StorageSettings};
@@ -68,14 +68,14 @@ async fn measure(address: &str, items: usize) -> anyhow::Result<()> {
     let (rng, models) = (SharedRng::seeded(1), [ModelId::new("m")]);
     let bench =
         RunContext { store: &store, clock: &SystemClock, rng: &rng, suite: suite.as_ref(), data: &data, sample: 1 };
-    let over = PlannedOver::KeptAnswers;
+    let over = AnswerScope::KeptAnswers;
     let contest = JudgingPlan { models: &models, baseline: None, retry_failed: false, over };
     let before = resident()?;
     let began = Instant::now();
     let outcomes = judge(bench, &[asked], contest, &RunLimits::default(), &|_| {}).await?;
     let took = began.elapsed();
     anyhow::ensure!(outcomes[0].left() == 0, "not everything was judged: {outcomes:?}");
-    // So many rounds of one second each are what the judge itself takes.
+    // Number of one-second rounds that the judge itself takes.
     let rounds = u32::try_from(items.div_ceil(AT_ONCE as usize))?;
     let idle = 1.0 - (THINKS * rounds).as_secs_f64() / took.as_secs_f64();
     eprintln!(
@@ -89,7 +89,7 @@ async fn measure(address: &str, items: usize) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A suite of dialogues of one turn with texts of usual length, and an answer to each.
+/// Creates a suite of one-turn dialogues with texts of usual length, and an answer to each.
 async fn prepare(
     store: &Store,
     suite: &dyn langya::domain::benchmark::Suite,
@@ -122,7 +122,7 @@ fn first_line(server: &mut std::process::Child) -> anyhow::Result<String> {
     Ok(line.trim().to_owned())
 }
 
-/// A line of `/proc/self/status`, in kB.
+/// Reads a field of `/proc/self/status`, in kB.
 fn status(name: &str) -> anyhow::Result<u64> {
     let text = std::fs::read_to_string("/proc/self/status")?;
     let line = text.lines().find_map(|line| line.strip_prefix(name)).context("this is not Linux")?;
@@ -137,7 +137,7 @@ fn peak() -> anyhow::Result<u64> {
     status("VmHWM")
 }
 
-/// The judge: one second for every request, as many at a time as come.
+/// Serves the judge: one second per request, with unlimited concurrency.
 #[expect(clippy::print_stdout, reason = "the address is for the process that started it")]
 async fn serve() -> anyhow::Result<()> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
@@ -147,7 +147,7 @@ async fn serve() -> anyhow::Result<()> {
             .into();
     loop {
         let (stream, _) = listener.accept().await?;
-        // The runner reports a connection that breaks.
+        // The runner reports a broken connection.
         drop(tokio::spawn(answer(stream, Arc::clone(&reply))));
     }
 }
@@ -163,7 +163,7 @@ async fn answer(mut stream: TcpStream, reply: Arc<str>) -> std::io::Result<()> {
     }
 }
 
-/// Reads a whole request; its length, or nothing at the end of the connection.
+/// Reads a whole request and returns its length; `None` at the end of the connection.
 async fn request(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> std::io::Result<Option<usize>> {
     loop {
         if let Some(head) = buffer.windows(4).position(|four| four == b"\r\n\r\n") {

@@ -4,8 +4,8 @@
 //! cargo bench --bench large_arena -- [VOTES]
 //! ```
 //!
-//! Everything is done from outside: the arena is the program itself, the vote is cast over a websocket after a battle of
-//! practice models, and the leaderboard is asked for over HTTP. Linux only: memory is read from `/proc`.
+//! Everything is measured from outside: the arena is the program itself, the vote is cast over a websocket after a battle of practice
+//! models, and the leaderboard is requested over HTTP. Linux only: memory is read from `/proc`.
 
 mod support;
 
@@ -24,14 +24,14 @@ use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_langya");
-/// Votes cast one after the other in each arena.
+/// Number of votes cast one after the other in each arena.
 const CAST: u64 = 5;
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
-    // An error says that it is there.
+    // An error means that a provider is installed already.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    // Cargo adds a flag of its own.
+    // Cargo adds a flag.
     let votes = std::env::args().skip(1).find(|argument| !argument.starts_with("--"));
     let votes: u32 = votes.map_or(Ok(2_000_000), |text| text.parse())?;
     let folder = tempfile::tempdir_in(".")?;
@@ -86,7 +86,7 @@ impl Arena {
         Ok(Self { process, url: url.to_owned() })
     }
 
-    /// Asks for the leaderboard again and again until it has so many votes.
+    /// Polls the leaderboard until it has this number of votes.
     async fn until_rated(&self, votes: u64) -> anyhow::Result<()> {
         loop {
             let leaderboard: Value =
@@ -98,14 +98,14 @@ impl Arena {
         }
     }
 
-    /// Ends it as an operator does, so that it keeps its counts.
+    /// Stops the process as an operator does, so that it saves its counts.
     fn end(self) -> anyhow::Result<u64> {
         Command::new("kill").arg(self.process.id().to_string()).status()?;
         peak_until_end(self.process)
     }
 }
 
-/// A battle and its vote over a websocket. Returns when the vote was sent, as soon as it is acknowledged.
+/// Plays a battle and votes over a websocket. Returns the time when the vote was sent, as soon as it is acknowledged.
 async fn vote(url: &str) -> anyhow::Result<Instant> {
     let address = format!("{}/ws/battle", url.replace("http://", "ws://"));
     let (mut socket, _) = tokio_tungstenite::connect_async(address).await?;
@@ -129,7 +129,7 @@ async fn until(socket: &mut WebSocketStream<MaybeTlsStream<TcpStream>>, kind: &s
     anyhow::bail!("the socket was closed before {kind:?}")
 }
 
-/// The most memory of a process until it ended, in MB.
+/// Returns the peak memory of a process until its end, in MB.
 fn peak_until_end(mut process: Child) -> anyhow::Result<u64> {
     let (status, mut peak) = (format!("/proc/{}/status", process.id()), 0);
     loop {

@@ -16,7 +16,7 @@ fn main() {
     divan::main();
 }
 
-/// Votes between models with evenly spaced strengths from −2 to 2; a fifth are ties.
+/// Simulates votes between models with evenly spaced strengths from −2 to 2; a fifth are ties.
 fn simulated(models: u32, votes: u32) -> VoteLog {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let strength = |model: u32| 4.0 * f64::from(model) / f64::from(models - 1) - 2.0;
@@ -35,7 +35,7 @@ fn simulated(models: u32, votes: u32) -> VoteLog {
     log
 }
 
-/// A whole refit with intervals and ranks; 59 models and 8,931 votes are the size of llmfao.
+/// Refits with intervals and ranks; 59 models and 8,931 votes are the size of llmfao.
 #[divan::bench(args = [(59, 8_931), (100, 100_000), (300, 100_000), (300, 3_000)])]
 fn leaderboard(bencher: Bencher, (models, votes): (u32, u32)) {
     let log = simulated(models, votes);
@@ -57,7 +57,7 @@ fn count(bencher: Bencher, votes: u32) {
     bencher.bench(|| Tally::from_log(&log, Scoring::default()));
 }
 
-/// Elo ratings of a whole log.
+/// Computes the Elo ratings of a whole log.
 #[divan::bench(args = [1_000_000, 10_000_000], sample_count = 10)]
 fn elo(bencher: Bencher, votes: u32) {
     let log = simulated(120, votes);

@@ -1,4 +1,4 @@
-//! What a leaderboard costs on top of a large stored log: counted from nothing, read as columns, and after one more vote.
+//! Cost of a leaderboard from a large stored log: counted from scratch, read as columns, and after one more vote.
 //!
 //! ```sh
 //! cargo bench --bench stored_votes -- [VOTES]
@@ -21,7 +21,7 @@ use support::insert;
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
-    // Cargo adds a flag of its own.
+    // Cargo adds a flag.
     let votes = std::env::args().skip(1).find(|argument| !argument.starts_with("--"));
     let votes: i64 = votes.map_or(Ok(1_000_000), |text| text.parse())?;
     let folder = tempfile::tempdir_in(".")?;

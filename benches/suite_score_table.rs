@@ -1,11 +1,11 @@
-//! What the score table of all models and suites costs with a large suite: 10,000 items, 20 models, 3 judges.
+//! Cost of the score table of all models and suites with a large suite: 10,000 items, 20 models, 3 judges.
 //!
 //! ```sh
 //! cargo bench --bench suite_score_table -- [ITEMS]
 //! ```
 //!
-//! Computed as a running arena computes it, with resampled items; then the pages are asked of the program itself. Each page is asked
-//! before and after something expensive behind it is kept.
+//! Computed as a running arena computes it, with resampled items; then the pages are requested from the program itself. Each page is
+//! requested before and after an expensive intermediate result is cached.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -27,17 +27,17 @@ use sqlx::{AssertSqlSafe, ConnectOptions, Connection, Executor};
 const PROGRAM: &str = env!("CARGO_BIN_EXE_langya");
 const MODELS: i64 = 20;
 const JUDGES: i64 = 3;
-/// Another suite with few items, of two tasks only: it has parts and no whole, so no column in the score table.
+/// Number of items of a small suite of two tasks only: it has parts and no overall score, so no column in the score table.
 const SMALL: i64 = 100;
 const RUNS: usize = 3;
-/// Longest wait for the score table of the program.
+/// Maximum wait for the program's score table.
 const LONGEST: Duration = Duration::from_secs(120);
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
-    // An error says that it is there.
+    // An error means that a provider is installed already.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    // Cargo adds a flag of its own.
+    // Cargo adds a flag.
     let items = std::env::args().skip(1).find(|argument| !argument.starts_with("--"));
     let items: i64 = items.map_or(Ok(10_000), |text| text.parse())?;
     let folder = tempfile::tempdir_in(".")?;
@@ -45,7 +45,7 @@ async fn main() -> anyhow::Result<()> {
     let store = Store::open(&settings, IfMissing::Create).await?;
     let mut raw = SqliteConnectOptions::new().filename(folder.path().join("langya.db")).connect().await?;
     let started = Instant::now();
-    // What is lost in a crash is made again.
+    // Data lost in a crash is regenerated.
     raw.execute("PRAGMA synchronous = OFF").await?;
     for (suite, items) in [("urs", items), ("mtbench101", SMALL)] {
         fill(&mut raw, suite, items).await?;
@@ -66,7 +66,7 @@ async fn main() -> anyhow::Result<()> {
     pages(folder.path()).await
 }
 
-/// The score table as the arena's snapshot of series has it.
+/// Computes the score table as in the arena's snapshot of series.
 async fn score_table(store: &Store) -> anyhow::Result<SuiteScoreTable> {
     let sources = Sources {
         store: Some(store),
@@ -80,11 +80,11 @@ async fn score_table(store: &Store) -> anyhow::Result<SuiteScoreTable> {
     Ok(SuiteScoreTable::new(&reader.read_all(&names).await?))
 }
 
-/// Asks for pages, each several times in a row.
+/// Requests pages, each several times in a row.
 async fn pages(data: &Path) -> anyhow::Result<()> {
     let arena = Arena::start(data)?;
     let started = Instant::now();
-    // Who waits longer than this has found that it does not come.
+    // A longer wait is a failure.
     while started.elapsed() < LONGEST {
         let benchmarks: Value = serde_json::from_str(&text(&arena, "/api/v1/benchmarks").await?)?;
         if benchmarks["board"]["suites"].as_array().is_some_and(|suites| !suites.is_empty()) {
@@ -113,7 +113,7 @@ async fn text(arena: &Arena, path: &str) -> anyhow::Result<String> {
     Ok(reqwest::get(format!("{}{path}", arena.url)).await?.error_for_status()?.text().await?)
 }
 
-/// `langya serve` with practice models; it ends with the benchmark.
+/// `langya serve` with practice models; ended at the end of the benchmark.
 struct Arena {
     process: Child,
     url: String,
@@ -133,13 +133,13 @@ impl Arena {
 
 impl Drop for Arena {
     fn drop(&mut self) {
-        // Its data folder goes with the benchmark.
+        // The data folder is removed with the benchmark.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
 }
 
-/// Model m by judge j scores item i with a number from 1 to 10 that is a little higher for higher m.
+/// Inserts judgements: model m by judge j scores item i with a number from 1 to 10 that is a little higher for higher m.
 async fn fill(raw: &mut SqliteConnection, suite: &str, items: i64) -> anyhow::Result<()> {
     let numbers = |name: &str, end: i64| {
         format!("{name} ({name}) AS (SELECT 0 UNION ALL SELECT {name} + 1 FROM {name} WHERE {name} + 1 < {end})")

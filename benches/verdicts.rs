@@ -1,6 +1,6 @@
-//! What judging stored verdicts costs. Run with `cargo bench --bench verdicts`.
+//! Cost of judging stored verdicts. Run with `cargo bench --bench verdicts`.
 //!
-//! 10,000 replies of about 1,500 characters, in the forms of two suites, are read and become every model's scores.
+//! 10,000 replies of about 1,500 characters, in the formats of two suites, are parsed and converted to every model's scores.
 
 use divan::Bencher;
 use langya::domain::benchmark::item::{Item, ItemSampling, Question};
@@ -30,7 +30,7 @@ fn item(id: usize, category: &str, subcategory: &str) -> Item {
     }
 }
 
-/// A judgement whose reply is still to be read.
+/// Builds a judgement with an unparsed reply.
 fn stored(item: &Item, turn: u32, model: usize, raw_text: String) -> Judgement {
     Judgement {
         suite: "suite".to_owned(),
@@ -52,7 +52,7 @@ fn stored(item: &Item, turn: u32, model: usize, raw_text: String) -> Judgement {
     }
 }
 
-/// Reads every reply and scores every model.
+/// Parses every reply and scores every model.
 fn judge(suite: &dyn Suite, items: &[Item], mut judgements: Vec<Judgement>) -> Vec<PanelScores> {
     for (place, judgement) in judgements.iter_mut().enumerate() {
         let read = suite.parse(&items[place % items.len()], &judgement.raw_text);
@@ -62,7 +62,7 @@ fn judge(suite: &dyn Suite, items: &[Item], mut judgements: Vec<Judgement>) -> V
     JudgementTable::new(&judgements).scores(suite, items)
 }
 
-/// Dictionaries of dimensions behind an explanation with braces and brackets in it.
+/// Parses dictionaries of dimensions after an explanation with braces and brackets.
 #[divan::bench]
 fn alignbench_10_000(bencher: Bencher) {
     let suite = suite("alignbench", &SuiteOptions::default()).expect("the suite is built in");
@@ -88,7 +88,7 @@ fn alignbench_10_000(bencher: Bencher) {
     bencher.with_inputs(|| replies.clone()).bench_values(|replies| judge(&*suite, &items, replies));
 }
 
-/// Ratings in brackets behind an explanation.
+/// Parses ratings in brackets after an explanation.
 #[divan::bench]
 fn mtbench101_10_000(bencher: Bencher) {
     let suite = suite("mtbench101", &SuiteOptions::default()).expect("the suite is built in");

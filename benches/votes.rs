@@ -1,8 +1,7 @@
-//! Durable votes a second: callers that each cast one vote after the other through `Store::insert_vote`, every vote on a
-//! ready battle of its own and acknowledged after its commit. Beside them battles run as in an arena: each begins, is
-//! answered for 2.2 seconds, and its replies and its vote are kept. Without callers only the battles run, beside whatever
-//! else is measured. With `log` as the last argument the public log is kept beside them, as in a serving arena; what it costs is
-//! the difference of two runs, in turns.
+//! Durable votes per second: each caller casts one vote after the other through `Store::insert_vote`, every vote on a different ready
+//! battle and acknowledged after its commit. Concurrently, battles run as in an arena: each begins, is answered for 2.2 seconds, and its
+//! replies and its vote are stored. Without callers only the battles run, beside another measurement. With `log` as the last argument the
+//! public log is written concurrently, as in a serving arena; its cost is the difference of two alternating runs.
 //!
 //! ```sh
 //! cargo bench --bench votes -- [URL] [CALLERS] [SECONDS] [BATTLES] [log]
@@ -38,9 +37,9 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-/// Battles made before the clock starts, for each second: more than any database takes.
+/// Number of battles created in advance, per second of the run: more than any database can use.
 const BATTLES_A_SECOND: u32 = 60_000;
-/// Both databases read this alike; `$1` is how many.
+/// Inserts `$1` battles on either database.
 const MAKE_BATTLES: &str = "WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < $1) \
      INSERT INTO battles (id, visitor, mode, stage, turn, model_a, model_b, pairing_policy, policy_version, \
      pair_probability, language, category, intent, answered_by, created_at, updated_at) \
@@ -50,7 +49,7 @@ const MAKE_BATTLES: &str = "WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SE
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
-    // Cargo adds a flag of its own.
+    // Cargo adds a flag.
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
     let number = |at: usize, default| arguments.get(at).map_or(Ok(default), |text| text.parse::<u32>());
     let (callers, seconds, beside) = (number(1, 64)?, number(2, 10)?, number(3, 100)?);
@@ -107,7 +106,7 @@ async fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Keeps the public log, with a leaderboard that shows new votes four times a second; how many votes came into it.
+/// Writes the public log, with a leaderboard that shows new votes four times a second; returns the number of logged votes.
 async fn keep_log(store: Store, folder: PathBuf, over: CancellationToken) -> anyhow::Result<u64> {
     let rng = SharedRng::from_system();
     let log = PublicLog::open(store.clone(), &rng, &SystemClock, "bench").await?;
@@ -126,7 +125,7 @@ async fn keep_log(store: Store, folder: PathBuf, over: CancellationToken) -> any
     let body = serde_json::to_string(&LeaderboardSnapshot::default().leaderboard)?;
     while !over.is_cancelled() {
         let last_vote_seq = store.last_vote_seq().await?;
-        // One leaderboard a minute is kept, so each has a minute of its own.
+        // One leaderboard per minute is stored, so each has a separate minute.
         let fitted_at = Timestamp(last_vote_seq * 60_000);
         store.put_leaderboard(&StoredLeaderboard { fit: 0, fitted_at, last_vote_seq, body: body.clone() }).await?;
         leaderboard.reload(&store).await?;
@@ -154,7 +153,7 @@ async fn make_battles(settings: &StorageSettings, battles: i64) -> anyhow::Resul
     Ok(())
 }
 
-/// How long each acknowledged vote took.
+/// Casts votes and returns the latency of each acknowledged one.
 async fn cast_votes(store: &Store, callers: u32, lasting: Duration, battles: i64) -> anyhow::Result<Vec<Duration>> {
     let (next, began) = (Arc::new(AtomicUsize::new(1)), Instant::now());
     let tasks: Vec<_> = (0..callers)
@@ -180,9 +179,9 @@ async fn cast_votes(store: &Store, callers: u32, lasting: Duration, battles: i64
     Ok(all)
 }
 
-/// One battle after the other, as one of an arena's visitors has them; how many came to their vote.
+/// Runs one battle after the other, like an arena's visitor; returns the number of voted battles.
 async fn run_battles(store: Store, visitor: u32, over: CancellationToken) -> anyhow::Result<usize> {
-    // So that not all begin at the same moment.
+    // Staggers the starts.
     tokio::time::sleep(ANSWERING * (visitor % 100) / 100).await;
     for number in 0.. {
         let id = format!("01980000-0000-7000-a000-{:012}", u64::from(visitor) * 1_000_000 + number);
@@ -216,7 +215,7 @@ async fn run_battles(store: Store, visitor: u32, over: CancellationToken) -> any
     Ok(0)
 }
 
-/// How long a battle is answered: 100 tokens at 50 a second.
+/// Duration of a battle's answers: 100 tokens at 50 per second.
 const ANSWERING: Duration = Duration::from_millis(2_200);
 
 fn reply(side: Side) -> NewReply {
@@ -231,7 +230,7 @@ fn reply(side: Side) -> NewReply {
     }
 }
 
-/// What the machine gives a loop that does nothing else: the same JSON into a table of the same columns and keys, without
+/// Measures the baseline of the machine: a loop that only inserts the same JSON into a table of the same columns and keys, without
 /// triggers, foreign keys, battles, queue and callers.
 async fn floor(settings: &StorageSettings, callers: u32, lasting: Duration) -> anyhow::Result<u64> {
     let file = SqliteConnectOptions::new().filename(settings.data_dir.join("langya.db"));
@@ -278,7 +277,7 @@ fn vote(number: usize) -> NewVoteRow {
     }
 }
 
-/// As long as a real one.
+/// Receipt of realistic length.
 const RECEIPT: &str = r#"{"vote":"01980000-0000-7000-9000-100000000000","outcome":"a","a":{"id":"qwen-14b","name":"Qwen 14B Chat","organization":"Alibaba","license":"Apache-2.0","practice":false,"rating":1012.25,"rating_change":1.93,"first_token_ms":210,"duration_ms":2345,"chars_per_second":187.4},"b":{"id":"llama-8b","name":"Llama 3.1 8B Instruct","organization":"Meta","license":"Llama 3.1 Community","practice":false,"rating":987.75,"rating_change":-1.93,"first_token_ms":340,"duration_ms":3210,"chars_per_second":144.1}}"#;
 
 fn card(id: &str) -> ModelCard {

@@ -1,4 +1,4 @@
-//! A database with a large log of votes.
+//! Database with a large log of votes.
 
 use langya::domain::battle::ModelId;
 use langya::domain::time::Timestamp;
@@ -8,7 +8,7 @@ use langya::infra::storage::{IfMissing, Store};
 use sqlx::ConnectOptions;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 
-/// Votes `$1 < n ≤ $2` between 120 models of strengths that lie evenly; a fifth are ties. Rows are as long as real ones.
+/// Inserts votes `$1 < n ≤ $2` between 120 models of evenly spaced strengths; a fifth are ties. Rows have realistic lengths.
 const MAKE_VOTES: &str = "WITH RECURSIVE numbers (n) AS (SELECT $1 + 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < $2), \
      drawn AS (SELECT n, n * 7919 % 120 AS a, (n * 7919 % 120 + 1 + n * 104729 % 119) % 120 AS b, n * 48271 % 997 AS luck \
      FROM numbers) \
@@ -22,8 +22,7 @@ const MAKE_VOTES: &str = "WITH RECURSIVE numbers (n) AS (SELECT $1 + 1 UNION ALL
      {\"tokens\":95,\"headings\":[0,0,0,0,0,0],\"ordered\":3,\"unordered\":0,\"bold_stars\":0,\"bold_underscores\":0}]', \
      $3, 1795000000000 + n FROM drawn";
 
-/// Makes a database in the data folder, and returns a connection to it. The votes are without battles: what is measured
-/// does not look at them.
+/// Creates a database in the data folder, and returns a connection to it. The votes have no battles: the benchmarks do not read them.
 pub(crate) async fn fill(settings: &StorageSettings, votes: i64) -> anyhow::Result<SqliteConnection> {
     let store = Store::open(settings, IfMissing::Create).await?;
     let cards: Vec<ModelCard> = (0..120).map(|model| card(&format!("model-{model}"))).collect();
@@ -36,7 +35,7 @@ pub(crate) async fn fill(settings: &StorageSettings, votes: i64) -> anyhow::Resu
     Ok(raw)
 }
 
-/// Adds the votes after the number `after`.
+/// Adds the votes with numbers above `after`.
 pub(crate) async fn insert(raw: &mut SqliteConnection, after: i64, upto: i64) -> anyhow::Result<()> {
     sqlx::query(MAKE_VOTES).bind(after).bind(upto).bind("r".repeat(540)).execute(raw).await?;
     Ok(())

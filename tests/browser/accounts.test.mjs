@@ -43,7 +43,7 @@ test("on a phone the role of an account is shown whole in Chinese, and so is its
   page.assertQuiet();
 
   const [address, token] = langya("users", "reset", "ada").split("#");
-  const { pathname, search } = new URL(address);
+  const { pathname, search } = new URL(address, site.url);
   const other = await site.arrive(`${pathname}${search}#${token}`);
   await other.locator("#passphrase:focus").waitFor();
   assert.equal(await other.locator("#account").inputValue(), "ada");
@@ -56,7 +56,7 @@ test("on a phone the role of an account is shown whole in Chinese, and so is its
 
 test("without scripts a link for a new passphrase says where its code stands, and works", async () => {
   const [address, token] = langya("users", "reset", "ada").split("#");
-  const { pathname, search } = new URL(address);
+  const { pathname, search } = new URL(address, site.url);
   for (const [locale, label, hint] of [["zh-CN", "链接代码", /“#”之后/], ["en-GB", "Code of the link", /after “#” in the link/]]) {
     const page = await site.arrive(`${pathname}${search}#${token}`, { locale, javaScriptEnabled: false });
     const field = page.getByLabel(label);

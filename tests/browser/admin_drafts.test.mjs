@@ -17,7 +17,7 @@ const codes = [];
 const site = startSite({
   async fill(folder, langya) {
     await importVotes(folder, langya, votesOn([["crane", "heron"]], "model_a"));
-    for (let invited = 0; invited < 6; invited += 1) {
+    for (let invited = 0; invited < 8; invited += 1) {
       const { stdout } = spawnSync(PROGRAM, ["admin", "invite", "--role", "operator", "--data-dir", join(folder, "data")], { encoding: "utf8" });
       codes.push(stdout.trim().split("#")[1]);
     }
@@ -97,6 +97,19 @@ test("where one field is wrong, what was typed into all of them stays", async ()
   await page.locator("#reason").press("Enter");
   await page.waitForURL(/done=1$/);
   assert.equal(await draft(page), null);
+});
+
+test("what one operator typed is not in the form of another one who signs in in the same tab", async () => {
+  await beginRequest("hal");
+  const page = await beginRequest("gus");
+  await page.context().clearCookies();
+  await send(page);
+  await page.getByRole("link", { name: "Go to the sign-in page" }).click();
+  await page.waitForURL(`${site.url}/admin/requests`);
+  await signIn(page, "hal");
+  await page.locator('.admin-who[data-account="hal"]').waitFor();
+  await page.waitForFunction(() => sessionStorage.getItem("langya-admin-draft") === null);
+  assert.equal(await page.locator("#reason").inputValue(), "");
 });
 
 test("passphrases and codes are kept nowhere", async () => {

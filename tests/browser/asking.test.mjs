@@ -173,12 +173,44 @@ test("keys that choose a character of an input method neither send a question no
   page.assertQuiet();
 });
 
+test("a second tap where a new battle was begun asks none of the questions that come up there", async () => {
+  const page = await arrive(PHONE);
+  await ask(page, "a short question");
+  await phase(page, "ready");
+  const isHit = () =>
+    page.evaluate(() => {
+      const card = document.querySelector("[data-card]");
+      card.scrollIntoView({ block: "center" });
+      const { left, top, width, height } = card.getBoundingClientRect();
+      return card.contains(document.elementFromPoint(left + width / 2, top + height / 2));
+    });
+  await page.evaluate(() => (window.setTimeout = () => 0)); // No time passes between the two taps.
+  await page.locator('[data-action="new"]').tap();
+  await phase(page, "empty");
+  assert.equal(await isHit(), false);
+  await page.reload();
+  await phase(page, "empty");
+  assert.equal(await isHit(), true, "a card that stood there before is no trap");
+  page.assertQuiet();
+});
+
+test("example cards can be asked again a moment after a new battle was begun", async () => {
+  const page = await arrive(PHONE);
+  await ask(page, "a short question");
+  await phase(page, "ready");
+  await page.locator('[data-action="new"]').tap();
+  await page.locator("[data-card]").first().tap();
+  await phase(page, "ready");
+  page.assertQuiet();
+});
+
 test("on a phone a side that was not looked at is marked, until it is", async () => {
   const page = await arrive({ viewport: { width: 320, height: 568 }, hasTouch: true, isMobile: true });
   await ask(page, "a short question");
   await phase(page, "ready");
   const [a, b] = ["Model A", "Model B"].map((name) => page.getByRole("button", { name }));
   assert.deepEqual([await a.getByText("not read yet").isVisible(), await b.getByText("not read yet").isVisible()], [false, true]);
+  assert.ok(await b.getByRole("img", { name: "Ended" }).isVisible(), "what its dot says");
   assert.ok(await page.getByText("You have not looked at B yet.").isVisible());
   await b.tap();
   assert.equal(await b.getByText("not read yet").isVisible(), false);

@@ -131,6 +131,9 @@ test("hostile Markdown does nothing", async () => {
     assert.match(await link.getAttribute("href"), /^https?:/);
     assert.match(await link.getAttribute("rel"), /noopener/);
   }
+  // A link whose address is refused does not look like one.
+  const colours = await replies.locator("a:not([href])").evaluateAll((all) => all.map((one) => [one, one.parentElement].map((at) => getComputedStyle(at).color)));
+  assert.ok(colours.length > 0 && colours.every(([own, around]) => own === around), JSON.stringify(colours));
   assert.ok(await page.getByText("<script>alert(1)</script>").first().isVisible());
   page.assertQuiet();
 });
@@ -224,8 +227,11 @@ test("a question that is too long stays in the field, with the limit beside it, 
   const prompt = "too long ".repeat(3_600); // 32,400 bytes, and the limit is 32,000
   await page.getByRole("textbox", { name: "Your question" }).fill(prompt);
   await page.getByRole("button", { name: "Send" }).click();
-  await page.getByRole("alert").filter({ hasText: "This question is too long: 32.4 kB, and the limit is 32.0 kB." }).waitFor();
+  await page.getByRole("alert").filter({ hasText: "This question is too long: about 32,400 characters, and at most about 32,000 of this kind can be sent." }).waitFor();
   assert.equal(await page.getByRole("textbox", { name: "Your question" }).inputValue(), prompt);
+  await page.getByRole("textbox", { name: "Your question" }).fill("太长了".repeat(6_667)); // 60,003 bytes
+  await page.getByRole("button", { name: "Send" }).click();
+  await page.getByRole("alert").filter({ hasText: "about 20,100 characters, and at most about 10,600 of this kind" }).waitFor();
   assert.deepEqual(sent, []);
   page.assertQuiet();
 });

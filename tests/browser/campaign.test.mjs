@@ -253,6 +253,8 @@ for (const [device, locale, viewport, colorScheme] of [
     await page.keyboard.press("d");
     await pressed(true);
     await page.locator(".campaign-answer mark").first().waitFor();
+    const explained = page.locator('[data-part="as-written"]');
+    assert.ok(await explained.isVisible(), "why signs of formatting are shown");
     const marks = [await marked("a"), await marked("b")].sort((one, other) => one.length - other.length);
     assert.deepEqual(marks[0], ["950"]);
     assert.equal(marks[1][0], "900");
@@ -271,6 +273,7 @@ for (const [device, locale, viewport, colorScheme] of [
     assert.ok((await marked("b")).length > 0);
     await button.click();
     await pressed(false);
+    assert.equal(await explained.isVisible(), false);
     await page.locator(".campaign-answer strong").first().waitFor();
     assert.deepEqual([await marked("a"), await marked("b")], [[], []]);
     await page.keyboard.press("2");
@@ -278,6 +281,22 @@ for (const [device, locale, viewport, colorScheme] of [
     page.assertQuiet();
   });
 }
+
+test("a page with questions says what is still to be answered, what may be left out, and which end of a scale is which", async () => {
+  const page = await begin("asked", { viewport: { width: 390, height: 844 } });
+  const open = page.getByText("To answer first: Which answer is better?");
+  assert.ok(await open.isVisible() && (await page.getByRole("button", { name: "Save and continue" }).isDisabled()));
+  await page.keyboard.press("1");
+  await open.waitFor({ state: "hidden" });
+  assert.ok(await page.getByRole("group", { name: "Why? (optional)" }).isVisible());
+  assert.equal(await page.getByText("(optional)").count(), 1);
+  const scale = page.getByRole("group", { name: "How clear is it?" }).first();
+  for (const [name, word] of [["1, low", "low"], ["5, high", "high"]]) {
+    assert.equal(await scale.getByRole("radio", { name }).count(), 1, name);
+    assert.ok(await scale.getByText(word, { exact: true }).isVisible(), word);
+  }
+  page.assertQuiet();
+});
 
 test("a decision, and what was written and chosen beside it, survives a reload, and comes back with an undo", async () => {
   const page = await begin("asked");

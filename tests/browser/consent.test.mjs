@@ -1,13 +1,20 @@
 // What a visitor reads and agrees to before the first battle.
 
 import assert from "node:assert/strict";
+import { appendFile } from "node:fs/promises";
+import { join } from "node:path";
 import { test } from "node:test";
 
 import { assertAccessible } from "./support/axe.mjs";
 import { phase } from "./support/browser.mjs";
 import { PHONE, startSite } from "./support/site.mjs";
 
-const site = startSite({ options: { agrees: false } });
+const PRIVACY = "https://langya.example/privacy";
+
+const site = startSite({
+  fill: (folder) => appendFile(join(folder, "langya.toml"), `\n[site]\nprivacy = "${PRIVACY}"\n`),
+  options: { agrees: false },
+});
 
 async function arrive(options) {
   const page = await site.open(options);
@@ -56,6 +63,15 @@ test("nothing is sent before the visitor agrees, who is asked once", async () =>
   await write(page, "a third short one");
   await phase(page, "ready");
   assert.equal("consent" in page.sent.at(-1), false, "the arena knows");
+  page.assertQuiet();
+});
+
+test("the operator's page about privacy is a link that leaves the question where it is", async () => {
+  const page = await arrive();
+  await write(page, "a short question");
+  const link = question(page).getByRole("link", { name: PRIVACY });
+  await link.waitFor();
+  assert.deepEqual([await link.getAttribute("href"), await link.getAttribute("target")], [PRIVACY, "_blank"]);
   page.assertQuiet();
 });
 

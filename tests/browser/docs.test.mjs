@@ -32,6 +32,17 @@ test("on a phone, links that stand alone are large enough and charts scroll insi
   page.assertQuiet();
 });
 
+test("on a small phone, settings and commands wrap and do not scroll sideways", async () => {
+  const page = await site.open({ ...PHONE, viewport: { width: 320, height: 568 } });
+  for (const path of ["/docs/settings", "/docs/settings?lang=zh", "/docs/commands", "/docs/start"]) {
+    await page.goto(site.url + path);
+    const wide = await page.locator(".code pre").evaluateAll((all) => all.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.textContent));
+    assert.deepEqual(wide, [], path);
+    assert.ok((await page.locator(".code pre").count()) > 2, path);
+  }
+  page.assertQuiet();
+});
+
 test("a reader finds the documentation in the menu and a section by its words", async () => {
   const page = await site.arrive("/leaderboard");
   await page.getByText("More", { exact: true }).click();

@@ -92,6 +92,26 @@ test("times are said by the reader's clock, and in UTC without scripts", async (
   page.assertQuiet();
 });
 
+test("in Chinese a time has its zone behind it, and tables and sentences of the log, the register and the admin say times likewise", async () => {
+  const page = await site.open({ timezoneId: "Asia/Shanghai" });
+  const body = (part, text) => `<html lang="zh"><main class="${part}">${text}</main><script type="module" src="/static/js/local_times.js"></script>`;
+  for (const [part, html] of [
+    ["log", '<p class="finding">共 3 个条目，签名于 2026-11-29 17:06 UTC。</p>'],
+    ["register", "<table><tr><td>2026-11-29 17:06 UTC</td></tr></table>"],
+    ["admin", "<dl><dt>时间</dt><dd>2026-11-29 17:06 UTC</dd></dl>"],
+    ["past", '<p><time datetime="2026-11-29T17:06:00Z">2026-11-29 17:06 UTC</time></p>'],
+  ]) {
+    await page.route(`**/page-of/${part}`, (route) => route.fulfill({ contentType: "text/html; charset=utf-8", body: body(part, html) }));
+    await page.goto(`${site.url}/page-of/${part}`);
+    await page.getByText("2026年11月30日 01:06（GMT+8）").waitFor();
+  }
+  for (const path of ["/log", "/models"]) {
+    await page.goto(site.url + path);
+    assert.equal(await page.locator('script[src*="local_times"]').count(), 1, path);
+  }
+  page.assertQuiet();
+});
+
 test("texts are exported, then deleted, and the browser begins again", async () => {
   const page = await site.arrive("/about");
   await playBattle(page, "an unforgettable short question", "a");

@@ -90,11 +90,13 @@ test("pasted and dropped files are taken, what is no image is refused in words, 
   await page.getByText("This is not a readable PNG, JPEG or WebP image.").waitFor();
   await bring(page, "paste", { name: "false.png", type: "image/png", bytes: [1, 2, 3] });
   assert.equal(await small(page).count(), 3);
+  await page.locator(".attached li", { hasText: "false.png" }).waitFor();
   await ask(page, "a short question");
   // The arena has looked at it: the question stays, to be sent without it.
   await page.getByText("This is not a readable PNG, JPEG or WebP image.").waitFor();
   assert.equal(await page.locator("#prompt").inputValue(), "a short question");
   await page.getByRole("button", { name: "Remove image 3" }).click();
+  assert.ok(await page.getByRole("alert").isHidden(), "what was wrong went with the image");
   await ask(page, "a short question");
   await phase(page, "ready");
   assert.equal(await page.locator('.reply[data-side="a"] .block').textContent(), "I see images: 2.");
@@ -134,7 +136,7 @@ test("images that were chosen do not come back with a reload, which the page say
 
 for (const [locale, tooMany, unusable] of [
   ["en-GB", "There are too many images: a question takes 4 at most. Leave the others out.", "This is not a readable PNG, JPEG or WebP image."],
-  ["zh-CN", "图片过多：每个问题最多 4 张，请去掉其余的。", "无法读取该文件。"],
+  ["zh-CN", "图片过多：每个问题最多 4 张，请去掉其余的。", "：无法读取该文件。"],
 ]) {
   test(`too many images and a file that is none are refused with the limit and the file's name: ${locale}`, async () => {
     const page = await opened({ locale });

@@ -323,6 +323,44 @@ test("when a phone shows the names, they begin below the switch between the side
   }
 });
 
+test("with text of twice the size and long names they begin below the switch between the sides, too", async () => {
+  const page = await site.open(PHONE);
+  await page.routeWebSocket(/\/ws\/battle/, (socket) => {
+    const server = socket.connectToServer();
+    server.onMessage((text) => {
+      const frame = JSON.parse(text);
+      if (frame.type === "revealed") for (const side of ["a", "b"]) frame[side].name = `The long name of model ${side}`;
+      socket.send(JSON.stringify(frame));
+    });
+  });
+  await page.goto(site.url);
+  await page.evaluate(() => (document.documentElement.style.fontSize = "200%"));
+  await page.locator("#prompt").fill("a short question");
+  await page.keyboard.press("Control+Enter");
+  await phase(page, "ready");
+  await page.locator('.choice[data-outcome="a"]').tap();
+  await page.locator('[data-action="show"]').tap();
+  await phase(page, "revealed");
+  const [tabs, names] = await page.evaluate(() => [".side-switch", ".reveal"].map((one) => document.querySelector(one).getBoundingClientRect().toJSON()));
+  assert.ok(tabs.height > 110, `the names take two lines: ${JSON.stringify(tabs)}`);
+  assert.ok(names.top >= tabs.bottom + 8 && names.top <= tabs.bottom + 40, JSON.stringify([tabs, names]));
+});
+
+test("a cell of a table in a reply has room for five characters, and the table scrolls in its frame", async () => {
+  const page = await site.arrive("/", { viewport: { width: 390, height: 844 } });
+  await page.getByRole("textbox").first().fill("compare two ways, in English");
+  await page.keyboard.press("Enter");
+  await phase(page, "ready");
+  const cells = await page.locator('.reply[data-side="a"] td').evaluateAll((all) =>
+    all.map((cell) => {
+      const { fontSize, paddingLeft, paddingRight } = getComputedStyle(cell);
+      return (cell.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight)) / parseFloat(fontSize);
+    }),
+  );
+  assert.ok(cells.length > 3 && cells.every((characters) => characters >= 4.9), cells.join());
+  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390);
+});
+
 test("after the names are shown there is room for the next question at every width", async () => {
   for (const locale of LOCALES) {
     const page = await site.arrive("/", { locale });

@@ -89,6 +89,17 @@ test("a limit that lasts longer than an hour is said to be that of a day", async
   page.assertQuiet();
 });
 
+test("in Chinese a wait is said as people say it", async () => {
+  const page = await site.open({ locale: "zh-CN" });
+  const refusal = JSON.stringify({ type: "error", code: "rate_limited", message: "", retry_after: 40 });
+  await page.routeWebSocket(/\/ws\/battle/, (socket) => socket.onMessage(() => socket.send(refusal)));
+  await page.goto(site.url);
+  await page.locator("main textarea").first().fill("再问一个");
+  await page.keyboard.press("Enter");
+  await page.locator('[data-part="notice"]', { hasText: "操作过于频繁，请 40 秒后再试。" }).waitFor();
+  page.assertQuiet();
+});
+
 test("the hardest proof leaves the page free to answer, in a worker and without one", async () => {
   const page = await site.open();
   await page.goto(site.url);

@@ -1,13 +1,17 @@
 // The other pages: live leaderboard, languages, theme, and axe on all of them.
 
 import assert from "node:assert/strict";
+import { appendFile } from "node:fs/promises";
+import { join } from "node:path";
 import { test } from "node:test";
 
 import { assertAccessibleInEveryView } from "./support/axe.mjs";
 import { ask, phase, vote } from "./support/browser.mjs";
 import { PHONE, startSite } from "./support/site.mjs";
 
-const site = startSite();
+const LINKS = '\n[site]\nimprint = "https://langya.example/imprint"\n';
+
+const site = startSite({ fill: (folder) => appendFile(join(folder, "langya.toml"), LINKS) });
 
 async function playBattle(page) {
   await ask(page, "compare two ways");
@@ -62,11 +66,21 @@ test("the result of a vote links to its receipt in the public log", async () => 
   await playBattle(page);
   await page.getByRole("link", { name: "Receipt in the public vote log" }).click();
   await page.getByRole("heading", { name: "The public vote log" }).waitFor();
+  assert.equal(new URL(page.url()).hash, "#receipt");
   assert.match(await page.getByRole("status").textContent(), /will be in the log by|has index \d+ in the log/);
   // The log follows the leaderboard; until then each look says when.
   while (!(await page.getByText("c2sp.org/tlog-proof@v1").isVisible())) await page.reload();
   assert.match(await page.getByText("c2sp.org/tlog-proof@v1").textContent(), /^index \d+$/m);
   page.assertQuiet();
+});
+
+test("on a phone the public log shows what it says of a vote in view", async () => {
+  const page = await site.arrive("/log", PHONE);
+  await page.getByLabel("Id of the vote").fill("nobody");
+  await page.getByRole("button", { name: "Look it up" }).tap();
+  await page.waitForURL(/\/log\?vote=nobody#receipt$/);
+  const { y, height } = await page.getByText("There is no vote with this id.").boundingBox();
+  assert.ok(y >= 0 && y + height <= PHONE.viewport.height, `${y} + ${height}`);
 });
 
 test("axe finds nothing at any step of a battle, light or dark, wide or narrow", async () => {
@@ -100,6 +114,23 @@ test("targets are at least 44 pixels and nothing scrolls sideways on a phone", a
     assert.deepEqual(await page.$$eval(".sections a", cut), [], `${path}: names of sections run into each other`);
     page.assertQuiet();
   }
+});
+
+test("a phone says that charts go on to the side, and the links of the footer stand equally far apart", async () => {
+  await playBattle(await site.arrive("/"));
+  const page = await site.arrive("/leaderboard/charts", PHONE);
+  const hint = page.getByText("Swipe a chart sideways");
+  assert.ok(await hint.isVisible());
+  await page.setViewportSize({ width: 1280, height: 800 });
+  assert.equal(await hint.isVisible(), false);
+  const spare = await page.locator(".site-links a").evaluateAll((links) =>
+    links.map((link) => {
+      const range = document.createRange();
+      range.selectNodeContents(link);
+      return Math.round(link.getBoundingClientRect().width - range.getBoundingClientRect().width);
+    }),
+  );
+  assert.ok(spare.length > 1 && spare.every((pixels) => pixels === spare[0] && pixels < 20), spare.join());
 });
 
 test("a part of the votes is chosen by keyboard and leads to its charts", async () => {

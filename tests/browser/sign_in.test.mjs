@@ -109,6 +109,28 @@ test("who signs out while a vote cannot be sent is told first that it does not c
   assert.equal(await kept(other), 0);
 });
 
+test("a tab without a connection goes to the sign-in page when its visitor signs out in another one", async () => {
+  const sockets = [];
+  let isThere = true;
+  const page = await signedIn((page) =>
+    page.routeWebSocket(/\/ws\/battle/, (socket) => {
+      if (!isThere) return socket.close({ code: 4000, reason: "refused by the test" });
+      socket.connectToServer();
+      sockets.push(socket);
+    }),
+  );
+  await ask(page, "a question");
+  await phase(page, "ready");
+  isThere = false;
+  for (const socket of sockets) await socket.close({ code: 4000, reason: "dropped by the test" });
+  await page.getByRole("alert").filter({ hasText: "Trying again…" }).waitFor();
+  const other = await signOutPage(page);
+  await other.goto(`${site.url}/sign-in`);
+  await other.signOut();
+  await other.getByLabel("Passphrase").waitFor();
+  await page.waitForURL(`${site.url}/sign-in`);
+});
+
 test("what was written goes with its visitor, in the tab that signs out, in an open one and in one that shows another page", async () => {
   const page = await signedIn();
   const away = await page.context().newPage();

@@ -354,6 +354,48 @@ test("on a touch screen a second tap at the same place chooses no reason", async
   assert.deepEqual(sent, []);
 });
 
+test("the ends of the scale of satisfaction say what they mean, to see and to hear", async () => {
+  for (const [locale, poor, excellent] of [["en-GB", "poor", "excellent"], ["zh-CN", "差", "极好"]]) {
+    const page = await site.open({ ...PHONE, viewport: { width: 320, height: 568 }, locale });
+    await page.goto(site.url);
+    await page.locator("#prompt").fill("a short question");
+    await page.keyboard.press("Control+Enter");
+    await phase(page, "ready");
+    await page.locator('.choice[data-outcome="a"]').tap();
+    await phase(page, "confirming");
+    for (const [value, word] of [[1, poor], [5, excellent]]) {
+      const choice = page.locator(".satisfaction label", { has: page.locator(`input[value="${value}"]`) });
+      assert.ok(await choice.getByText(word, { exact: true }).isVisible(), word);
+      assert.match(await choice.locator("input").getAttribute("aria-label"), new RegExp(`^${value}.+${word}$`));
+    }
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 320);
+    await page.context().close();
+  }
+});
+
+test("a vote that counts as a tie is explained beside the ratings that it moves", async () => {
+  const { page } = await readyPage();
+  await vote(page, "Both are bad");
+  assert.ok(await page.getByText("“Tie” and “Both are bad” count as a tie: the lower-rated model gains a little.").isVisible());
+});
+
+test("prices after a vote have two decimals, and more where they need them", async () => {
+  const page = await site.open();
+  await page.routeWebSocket(/\/ws\/battle/, (socket) => {
+    const server = socket.connectToServer();
+    server.onMessage((text) => {
+      const frame = JSON.parse(text);
+      if (frame.type === "revealed") Object.assign(frame.a, { price: { input: 2, output: 0.0035, currency: "CNY" } });
+      socket.send(JSON.stringify(frame));
+    });
+  });
+  await page.goto(site.url);
+  await ask(page, "a short question");
+  await phase(page, "ready");
+  await vote(page, "Tie");
+  assert.equal(await page.locator('.card.a [data-part="price"]').textContent(), "2.00 / 0.0035 CNY");
+});
+
 test("a whole battle by touch", async () => {
   const page = await site.open(PHONE);
   await page.goto(site.url);

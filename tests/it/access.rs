@@ -24,7 +24,7 @@ const EARLIER: &str = "Which bridge is the oldest?";
 /// Close code of a socket whose visitor has signed out.
 const SIGNED_OUT: u16 = 4401;
 /// Longest wait; reached only by a failing test.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 async fn arena(mode: AccessMode) -> TestArena {
     arena_with(mode, |_| {}).await
@@ -77,7 +77,7 @@ async fn an_operator_makes_lists_and_revokes_codes_beside_the_running_arena() {
     check_status(&browser.sign_in(code).await, StatusCode::SEE_OTHER);
     let mut socket = browser.socket().await.unwrap();
     assert_eq!(run(&["invites", "revoke", id]).await.code, Some(0));
-    let closed = tokio::time::timeout(PATIENCE, socket.try_next()).await.unwrap();
+    let closed = tokio::time::timeout(TIMEOUT, socket.try_next()).await.unwrap();
     assert_eq!(closed.unwrap_err().map(u16::from), Some(SIGNED_OUT));
     assert_eq!(run(&["invites", "revoke", id]).await.code, Some(2), "it is revoked already");
     let audit = run(&["admin", "audit"]).await.stdout;
@@ -297,7 +297,7 @@ async fn a_sign_in_ends_the_open_sockets_of_the_session_before_also_those_from_w
     let mut early = browser.socket().await.unwrap();
     set_mode(&arena, AccessMode::Passphrase);
     check_status(&browser.sign_in(PASSPHRASE).await, StatusCode::SEE_OTHER);
-    let closed = tokio::time::timeout(PATIENCE, early.try_next()).await.unwrap();
+    let closed = tokio::time::timeout(TIMEOUT, early.try_next()).await.unwrap();
     assert_eq!(closed.unwrap_err().map(u16::from), Some(SIGNED_OUT));
 }
 
@@ -452,7 +452,7 @@ async fn signing_out_closes_the_sockets_of_that_session_and_of_no_other_on_every
         (vec![ann.socket().await.unwrap(), ann.socket().await.unwrap(), far], ben.socket().await.unwrap());
     check_status(&ann.sign_out().await, StatusCode::SEE_OTHER);
     for socket in &mut sockets {
-        let closed = tokio::time::timeout(PATIENCE, socket.try_next()).await.unwrap();
+        let closed = tokio::time::timeout(TIMEOUT, socket.try_next()).await.unwrap();
         assert_eq!(closed.unwrap_err().map(u16::from), Some(SIGNED_OUT));
     }
     let mut stale = Browser::new(&arena);
@@ -480,7 +480,7 @@ async fn revoking_an_invite_signs_out_everybody_who_came_in_by_it() {
     // As the command does: in another process, which this one hears nothing of.
     let now = arena.app.clock.now();
     assert!(arena.app.store.revoke_invite("invite 1", now).await.unwrap());
-    let closed = tokio::time::timeout(PATIENCE, socket.try_next()).await.unwrap();
+    let closed = tokio::time::timeout(TIMEOUT, socket.try_next()).await.unwrap();
     assert_eq!(closed.unwrap_err().map(u16::from), Some(SIGNED_OUT));
     assert!(!browser.is_admitted().await);
     check_status(&browser.get("/history").await, StatusCode::OK);

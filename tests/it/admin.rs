@@ -426,8 +426,10 @@ async fn a_first_start_prints_a_link_and_commands_run_the_accounts() {
 
     let run =
         async |arguments: &[&str]| langya_beside(folder.path(), &[arguments, &["--data-dir", "data"]].concat()).await;
-    let invited = run(&["admin", "invite", "--role", "viewer"]).await.stdout;
-    let code = invited.trim().split('#').nth(1).unwrap().to_owned();
+    let invited = run(&["admin", "invite", "--role", "viewer"]).await;
+    assert!(invited.stdout.starts_with("/admin/welcome#"), "only the arena knows where it listens: {invited:?}");
+    assert!(invited.stderr.contains("at the address of the arena"), "{invited:?}");
+    let code = invited.stdout.trim().split('#').nth(1).unwrap().to_owned();
     let mut viewer = Browser::at(&server.url);
     let joined = viewer.join(&code, "ben", PASSPHRASE).await;
     assert_eq!(joined.headers()["location"], "/admin/account");
@@ -471,6 +473,10 @@ async fn a_first_start_prints_a_link_and_commands_run_the_accounts() {
         ]
     );
     assert_eq!(audit[3]["before"], "{\"role\":\"viewer\"}", "{}", audit[3]);
+    std::fs::write(folder.path().join("public.toml"), "[server]\npublic_url = \"https://arena.example.org\"\n")
+        .unwrap();
+    let whole = run(&["admin", "invite", "--role", "viewer", "--config", "public.toml"]).await;
+    assert!(whole.stdout.starts_with("https://arena.example.org/admin/welcome#"), "{whole:?}");
     let everything = format!("{audit}{users}{}", server.log_at_end().await);
     assert!(!everything.contains(&code) && !everything.contains(PASSPHRASE) && !everything.contains("argon2"));
 }

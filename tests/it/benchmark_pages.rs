@@ -172,7 +172,7 @@ async fn a_suite_shows_its_scores_by_judge_with_their_coverage() {
         &shown,
         &[
             "<option value=\"owl+wise\" selected>panel of owl+wise</option>",
-            "owl+wise judges and is judged",
+            ">wise judges and is judged",
             "judges itself",
             "<td>7.50<small>6/6</small></td>",
             "&lt; 95 %",

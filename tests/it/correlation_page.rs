@@ -23,7 +23,7 @@ const HOSTILE: &str = "<img src=x onerror=alert(1)>|`x`";
 /// From the strongest to the weakest.
 const MODELS: [&str; 9] = ["crane", "heron", "wise", HOSTILE, "egret", "stork", "ibis", "loon", "teal"];
 /// Longest wait; reached only by a failing test.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 async fn done(folder: &Path, arguments: &[&str]) -> String {
     let run = langya_beside(folder, arguments).await;
@@ -97,7 +97,7 @@ pub(crate) async fn serve(folder: &Path, ready: impl Fn(&CorrelationSnapshot) ->
 
 async fn until(arena: &TestArena, ready: impl Fn(&CorrelationSnapshot) -> bool) {
     let mut changes = arena.app.correlation.changes();
-    let found = tokio::time::timeout(PATIENCE, changes.wait_for(|snapshot| ready(snapshot))).await;
+    let found = tokio::time::timeout(TIMEOUT, changes.wait_for(|snapshot| ready(snapshot))).await;
     assert!(found.is_ok_and(|found| found.is_ok()), "the correlations were never computed");
 }
 

@@ -14,7 +14,7 @@ use crate::support::scripted::Scripted;
 use crate::support::visitor::{Visitor, get};
 
 /// Longest wait for a leaderboard; reached only by a failing test.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 /// What the script always asks.
 const SCRIPTED: &str = "Say something about rivers, please.";
 
@@ -49,7 +49,7 @@ impl ExclusionFixture {
     async fn leaderboard(&self, rated: u64) -> Value {
         let mut changes = self.arena.app.leaderboard.changes();
         let rates = changes.wait_for(|snapshot| snapshot.leaderboard.votes.rated == rated);
-        assert!(tokio::time::timeout(PATIENCE, rates).await.is_ok_and(|found| found.is_ok()), "never {rated} votes");
+        assert!(tokio::time::timeout(TIMEOUT, rates).await.is_ok_and(|found| found.is_ok()), "never {rated} votes");
         let mut leaderboard = self.get("/api/v1/leaderboard").await;
         leaderboard.as_object_mut().unwrap().remove("as_of");
         leaderboard
@@ -169,13 +169,14 @@ async fn everybody_reads_it(fixture: &ExclusionFixture, cookie: &str) {
     assert!(page.contains("a &#60;script&#62; &#38; one prompt") && page.contains("before="), "{page}");
     let mut reports = fixture.arena.app.exclusion_reports.changes();
     let known = reports.wait_for(|latest| latest.report.effect_of("admin").is_some_and(|effect| effect.votes == 200));
-    assert!(tokio::time::timeout(PATIENCE, known).await.is_ok_and(|found| found.is_ok()), "no report");
+    assert!(tokio::time::timeout(TIMEOUT, known).await.is_ok_and(|found| found.is_ok()), "no report");
     let leaderboard = fixture.page("/leaderboard?lang=zh").await;
     assert!(leaderboard.contains("218 张选票中有 200 张没有计入"), "{leaderboard}");
     assert!(
         leaderboard.contains("由运营者决定，原因见理由。") && leaderboard.contains("若计分：名次不同的模型"),
         "{leaderboard}"
     );
+    assert!(leaderboard.contains("选票：包括被排除的"), "{leaderboard}");
     let visitor = fixture.visitor_of_latest_vote().await;
     let (pseudonym, session) = (voter_pseudonym(&visitor), cookie.split('=').next_back().unwrap());
     for text in [page, first.to_string(), rest.to_string(), fixture.page("/leaderboard?votes=with_excluded").await] {

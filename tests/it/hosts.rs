@@ -62,6 +62,25 @@ async fn no_route_is_answered_under_a_foreign_name() {
 }
 
 #[actix_web::test]
+async fn a_browser_under_a_foreign_name_reads_in_its_language_how_to_reach_the_arena() {
+    let arena = arena("").await;
+    for (language, title) in [("zh-CN,zh;q=0.9", "竞技场不能通过这个名称访问"), ("en", "The arena does not answer")]
+    {
+        let headers = [("host", "computer.local:8717"), ("accept", "text/html"), ("accept-language", language)];
+        let answer = ask(&arena, "/", &headers).await;
+        assert_eq!(
+            (answer.status().as_u16(), &answer.headers()["content-type"]),
+            (421, &"text/html; charset=utf-8".parse().unwrap())
+        );
+        let page = answer.text().await.unwrap();
+        assert!(page.contains(title) && page.contains("server.public_url"), "{page}");
+        assert!(!page.contains("href=") && !page.contains("src="), "no address under this name works: {page}");
+        let answer = ask(&arena, "/api/v1/leaderboard", &headers).await;
+        assert_eq!(answer.headers()["content-type"], "text/plain; charset=utf-8");
+    }
+}
+
+#[actix_web::test]
 async fn every_route_is_answered_under_the_names_that_are_ours() {
     let arena = arena(PUBLIC).await;
     let own = arena.url.strip_prefix("http://").unwrap();

@@ -9,7 +9,7 @@ use langya::infra::clock::SystemClock;
 use langya::infra::config::StorageSettings;
 use langya::infra::job_report::JobReports;
 use langya::infra::llm::breaker::{BreakerPhase, BreakerPolicy};
-use langya::infra::llm::resilient_model::{OWN_QUESTION, ReplyLimits, ResilientModel};
+use langya::infra::llm::resilient_model::{PROBE_PROMPT, ReplyLimits, ResilientModel};
 use langya::infra::llm::roster::Roster;
 use langya::infra::llm::{ChatError, ChatModel, Message};
 use langya::infra::storage::{IfMissing, Store};
@@ -21,14 +21,14 @@ use serde_json::json;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use crate::support::PATIENCE;
+use crate::support::TIMEOUT;
 use crate::support::arena::{SEED, TestArena, card, quick_limits};
 use crate::support::scripted::{Scripted, Step};
 
 /// Fails on every question but the arena's own, with which it does this.
 fn failing(own: Step) -> Scripted {
     Scripted::new(move |messages| match messages.first() {
-        Some(message) if message.content == OWN_QUESTION => vec![own.clone()],
+        Some(message) if message.content == PROBE_PROMPT => vec![own.clone()],
         _ => vec![Step::Fail(ChatError::Reported)],
     })
 }
@@ -60,24 +60,24 @@ async fn a_model_that_takes_the_place_of_another_is_asked_while_that_one_hangs()
     let job = actix_web::rt::spawn(probe_models(Arc::clone(&models), report, shutdown.clone()));
 
     suspect(&former).await;
-    timeout(PATIENCE, hanging.asked_becomes(3)).await.unwrap();
+    timeout(TIMEOUT, hanging.asked_becomes(3)).await.unwrap();
     // As after an edit of the settings file: the same id, asked elsewhere.
     models.exchange(Roster::new(vec![Arc::clone(&latter)]), &store, &SystemClock).await.unwrap();
     suspect(&latter).await;
     let mut state = latter.watch_state();
-    timeout(PATIENCE, state.wait_for(|state| state.phase == BreakerPhase::Open)).await.unwrap().unwrap();
+    timeout(TIMEOUT, state.wait_for(|state| state.phase == BreakerPhase::Open)).await.unwrap().unwrap();
 
-    timeout(PATIENCE, hanging.active_becomes(1)).await.expect("its question is still under way");
+    timeout(TIMEOUT, hanging.active_becomes(1)).await.expect("its question is still under way");
     shutdown.cancel();
     job.await.unwrap();
-    timeout(PATIENCE, hanging.active_becomes(0)).await.expect("a shutdown ends it");
+    timeout(TIMEOUT, hanging.active_becomes(0)).await.expect("a shutdown ends it");
     store.close().await;
 }
 
 /// Refuses every question but the arena's own: such a failure alone never counts against a model.
 fn refusing() -> Scripted {
     Scripted::new(|messages| match messages.first() {
-        Some(message) if message.content == OWN_QUESTION => vec![Step::Say("Paris.".into())],
+        Some(message) if message.content == PROBE_PROMPT => vec![Step::Say("Paris.".into())],
         _ => vec![Step::Fail(ChatError::Status { status: 400, retry_after: None })],
     })
 }

@@ -24,7 +24,7 @@ use tokio::time::timeout;
 
 use crate::support::upstream::{Script, Upstream, delta};
 
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 fn settings(upstream: &Upstream, provider: ProviderKind) -> ModelSettings {
     let path = if provider == ProviderKind::Openai { "/v1" } else { "" };
@@ -78,7 +78,7 @@ struct Told {
 
 async fn listen(mut reply: ReplyStream) -> Told {
     let mut told = Told::default();
-    while let Some(part) = timeout(PATIENCE, reply.next()).await.expect("the reply goes on") {
+    while let Some(part) = timeout(TIMEOUT, reply.next()).await.expect("the reply goes on") {
         assert!(told.error.is_none(), "nothing comes after an error");
         match part {
             Ok(ReplyPart::Text(text)) => told.text.push_str(&text),

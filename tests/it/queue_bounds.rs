@@ -23,7 +23,7 @@ use crate::support::{memory, size, until};
 
 const MIB: u64 = 1024 * 1024;
 /// Longest wait for anything; reached only by a failing test.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 /// Messages of one socket in ten seconds that are accepted; as many again are refused.
 const ACCEPTED: usize = 500;
 /// Resumes of one visitor that are granted at once.
@@ -107,7 +107,7 @@ async fn a_reader_that_never_reads_holds_up_its_models_not_the_arena_and_is_drop
     other.ask("Which?").await;
     assert_eq!(other.until_ready().await, ["Short.", "Short."]);
     assert_eq!(other.vote("a").await["type"], "revealed");
-    upstream.until_active_for(0, PATIENCE).await;
+    upstream.until_active_for(0, TIMEOUT).await;
     let grown = memory(&server, "VmHWM").saturating_sub(before);
     println!("grown by {grown} bytes of 32 MB that were offered");
     assert!(grown < 24 * MIB, "grown by {grown} bytes");
@@ -385,7 +385,7 @@ async fn a_packed_body_is_not_unpacked() {
             stream.write_all(head.as_bytes()).await.unwrap();
             // The server may answer and close before the body has come, which is as good.
             let _ = stream.write_all(&bomb).await;
-            let ended = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut Vec::new())).await;
+            let ended = tokio::time::timeout(TIMEOUT, stream.read_to_end(&mut Vec::new())).await;
             assert!(ended.is_ok(), "{method} {path}: no end of the connection");
         }
     }

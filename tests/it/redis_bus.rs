@@ -6,7 +6,7 @@ use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::TryRecvError;
 use tokio::time::timeout;
 
-use crate::support::PATIENCE;
+use crate::support::TIMEOUT;
 use crate::support::instance::Instance;
 use crate::support::log::Log;
 use crate::support::program;
@@ -14,7 +14,7 @@ use crate::support::redis::TestRedis;
 use crate::support::visitor::get;
 
 async fn next<T: Clone>(receiver: &mut Receiver<T>) -> T {
-    timeout(PATIENCE, receiver.recv()).await.unwrap().unwrap()
+    timeout(TIMEOUT, receiver.recv()).await.unwrap().unwrap()
 }
 
 /// A letter that comes after everything sent before it on the same way.

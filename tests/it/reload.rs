@@ -13,7 +13,7 @@ use crate::support::upstream::{Gate, Script, Upstream};
 use crate::support::visitor::{Visitor, get};
 
 /// The longest wait; reached only by a failing test.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 struct SettingsFixture {
     folder: TempDir,
@@ -188,5 +188,5 @@ where
             live.next().await.unwrap().unwrap();
         }
     };
-    assert!(tokio::time::timeout(PATIENCE, is_wanted).await.is_ok(), "provisional never became {wanted}");
+    assert!(tokio::time::timeout(TIMEOUT, is_wanted).await.is_ok(), "provisional never became {wanted}");
 }

@@ -27,7 +27,7 @@ use crate::support::instance::Instance;
 use crate::support::log::Log;
 use crate::support::redis::TestRedis;
 use crate::support::scripted::{Scripted, Step};
-use crate::support::{PATIENCE, until};
+use crate::support::{TIMEOUT, until};
 
 const OPEN_FOR: Duration = Duration::from_secs(30);
 
@@ -74,7 +74,7 @@ impl Ward {
 
     async fn until(&self, phase: BreakerPhase) {
         let mut state = self.model.watch_state();
-        timeout(PATIENCE, state.wait_for(|state| state.phase == phase)).await.unwrap().unwrap();
+        timeout(TIMEOUT, state.wait_for(|state| state.phase == phase)).await.unwrap().unwrap();
     }
 
     async fn ask(&self, times: usize) {

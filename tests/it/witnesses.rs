@@ -26,7 +26,7 @@ const TIME: u64 = 1_800_000_000;
 
 /// What a witness does.
 #[derive(Clone, Copy, PartialEq)]
-enum Conduct {
+enum ProviderBehaviour {
     /// Signs what continues the tree that it signed last.
     Honest,
     /// Signs another text.
@@ -43,7 +43,7 @@ enum Conduct {
 struct Witness {
     name: &'static str,
     pair: Ed25519KeyPair,
-    conduct: Mutex<Conduct>,
+    conduct: Mutex<ProviderBehaviour>,
     signed: Mutex<TreeHead>,
     asked: Mutex<usize>,
     /// What one that is late waits for.
@@ -51,9 +51,9 @@ struct Witness {
 }
 
 impl Witness {
-    fn new(name: &'static str, seed: u8, conduct: Conduct) -> Arc<Self> {
+    fn new(name: &'static str, seed: u8, conduct: ProviderBehaviour) -> Arc<Self> {
         let pair = Ed25519KeyPair::from_seed_unchecked(&[seed; 32]).unwrap();
-        let signed = Mutex::new(TreeHead { size: 0, root: TreeHash::of_nothing() });
+        let signed = Mutex::new(TreeHead { size: 0, root: TreeHash::empty_root() });
         Arc::new(Self { name, pair, conduct: Mutex::new(conduct), signed, asked: Mutex::new(0), gate: Notify::new() })
     }
 
@@ -90,11 +90,13 @@ async fn add_checkpoint(witness: web::Data<Witness>, request: String) -> HttpRes
     let old: u64 = lines.next().unwrap().strip_prefix("old ").unwrap().parse().unwrap();
     let proof: Vec<TreeHash> = lines.map(|line| TreeHash::from_base64(line).unwrap()).collect();
     match conduct {
-        Conduct::Honest => {}
-        Conduct::Late => witness.gate.notified().await,
-        Conduct::SignsElse => return HttpResponse::Ok().body(witness.line("another/log\n1\nAAAA\n")),
-        Conduct::Refuses(status) => return HttpResponse::build(status.try_into().unwrap()).body("key sk-secret"),
-        Conduct::Hangs => return std::future::pending().await,
+        ProviderBehaviour::Honest => {}
+        ProviderBehaviour::Late => witness.gate.notified().await,
+        ProviderBehaviour::SignsElse => return HttpResponse::Ok().body(witness.line("another/log\n1\nAAAA\n")),
+        ProviderBehaviour::Refuses(status) => {
+            return HttpResponse::build(status.try_into().unwrap()).body("key sk-secret");
+        }
+        ProviderBehaviour::Hangs => return std::future::pending().await,
     }
     let mut signed = witness.signed.lock();
     if old != signed.size {
@@ -131,7 +133,10 @@ async fn vote(arena: &TestArena) {
 
 #[actix_web::test]
 async fn witnesses_sign_each_checkpoint_and_anyone_who_verifies_can_ask_for_them() {
-    let witnesses = [Witness::new("witness.example/one", 1, Conduct::Honest), Witness::new("two", 2, Conduct::Honest)];
+    let witnesses = [
+        Witness::new("witness.example/one", 1, ProviderBehaviour::Honest),
+        Witness::new("two", 2, ProviderBehaviour::Honest),
+    ];
     // One that has signed the empty log of another arena's life: it says how much it knows.
     let arena = start(witnesses.iter().map(Witness::serve).collect()).await;
     for entries in 1..=3 {
@@ -155,11 +160,11 @@ async fn witnesses_sign_each_checkpoint_and_anyone_who_verifies_can_ask_for_them
 
 #[actix_web::test]
 async fn a_witness_that_fails_or_lies_holds_up_neither_the_log_nor_the_others() {
-    let honest = Witness::new("honest", 1, Conduct::Honest);
+    let honest = Witness::new("honest", 1, ProviderBehaviour::Honest);
     let others = [
-        Witness::new("liar", 2, Conduct::SignsElse),
-        Witness::new("stranger", 3, Conduct::Refuses(403)),
-        Witness::new("mute", 4, Conduct::Hangs),
+        Witness::new("liar", 2, ProviderBehaviour::SignsElse),
+        Witness::new("stranger", 3, ProviderBehaviour::Refuses(403)),
+        Witness::new("mute", 4, ProviderBehaviour::Hangs),
     ];
     let arena = start([&honest].into_iter().chain(&others).map(Witness::serve).collect()).await;
     // The log begins with a checkpoint of no entries.
@@ -197,7 +202,7 @@ async fn a_witness_that_fails_or_lies_holds_up_neither_the_log_nor_the_others() 
 
 #[actix_web::test]
 async fn a_witness_of_a_longer_log_does_not_sign_a_shorter_one() {
-    let witness = Witness::new("remembers", 1, Conduct::Honest);
+    let witness = Witness::new("remembers", 1, ProviderBehaviour::Honest);
     *witness.signed.lock() = TreeHead { size: 9, root: TreeHash::leaf(b"x") };
     let arena = start(vec![witness.serve()]).await;
     vote(&arena).await;
@@ -210,8 +215,11 @@ async fn a_witness_of_a_longer_log_does_not_sign_a_shorter_one() {
 
 #[actix_web::test]
 async fn a_witness_that_failed_is_left_alone_while_the_others_sign_on() {
-    let honest = Witness::new("honest", 1, Conduct::Honest);
-    let others = [Witness::new("liar", 2, Conduct::SignsElse), Witness::new("stranger", 3, Conduct::Refuses(403))];
+    let honest = Witness::new("honest", 1, ProviderBehaviour::Honest);
+    let others = [
+        Witness::new("liar", 2, ProviderBehaviour::SignsElse),
+        Witness::new("stranger", 3, ProviderBehaviour::Refuses(403)),
+    ];
     let arena = start([&honest].into_iter().chain(&others).map(Witness::serve).collect()).await;
     for entries in 1..=2 {
         vote(&arena).await;
@@ -226,13 +234,13 @@ async fn a_witness_that_failed_is_left_alone_while_the_others_sign_on() {
 
 #[actix_web::test]
 async fn a_signature_that_comes_late_is_not_put_below_a_later_checkpoint() {
-    let witness = Witness::new("late", 1, Conduct::Late);
+    let witness = Witness::new("late", 1, ProviderBehaviour::Late);
     let arena = start(vec![witness.serve()]).await;
     vote(&arena).await;
     until(async || (*witness.asked.lock() == 1).then_some(())).await;
     vote(&arena).await;
     until(async || arena.app.public_log.latest().await.unwrap().filter(|latest| latest.head.size == 2)).await;
-    *witness.conduct.lock() = Conduct::Honest;
+    *witness.conduct.lock() = ProviderBehaviour::Honest;
     witness.gate.notify_one();
     // Fails on a line below the second checkpoint that signs the first one.
     until_cosigned(&arena, &witness, 2).await;

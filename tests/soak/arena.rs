@@ -1,5 +1,5 @@
-//! One arena of one instance, on the embedded database or on PostgreSQL: started with an environment of the test's own,
-//! killed, stopped, and looked at while it runs and while it is down.
+//! Arena with one instance, on the embedded database or on PostgreSQL: started with a test's environment, killed, stopped, and inspected
+//! while it runs and while it is down.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -19,23 +19,23 @@ use crate::services;
 use crate::upstream::{Tempo, Upstream};
 
 const NAME: &str = "arena";
-/// Files of the embedded database that outlive its process.
+/// Files of the embedded database that survive the process.
 const FILES: [&str; 2] = ["langya.db", "langya.db-wal"];
-/// Replies pass as they come: what is tried is storage.
+/// Replies are passed on without pacing: storage is under test.
 pub(crate) const RAW: &str = "[battle]\npacing = \"raw\"\n";
 
-/// What an arena is made of.
+/// Configuration of a test arena.
 pub(crate) struct Plan<'a> {
-    /// Sections of `langya.toml` beside those of models, storage and the log.
+    /// Sections of `langya.toml` besides those of models, storage and the log.
     pub(crate) settings: &'a str,
     pub(crate) tempo: Tempo,
     pub(crate) seed: u64,
-    /// What its process has in its environment.
+    /// Environment variables of the process.
     pub(crate) environment: Vec<(String, String)>,
 }
 
 impl Plan<'_> {
-    /// Quick models.
+    /// Configuration with quick models.
     pub(crate) fn quick(seed: u64) -> Self {
         Self { settings: RAW, tempo: Tempo::QUICK, seed, environment: Vec::new() }
     }
@@ -52,14 +52,14 @@ pub(crate) struct Arena {
 }
 
 impl Arena {
-    /// An arena in this folder, with its data in `data`, and serving.
+    /// Starts an arena in this folder, with its data in `data`.
     pub(crate) async fn on_sqlite(folder: &Path, plan: Plan<'_>) -> anyhow::Result<Self> {
         Self::start_in(folder, plan, None).await
     }
 
-    /// An arena on a PostgreSQL server of its own, and serving.
+    /// Starts an arena on a separate PostgreSQL server.
     pub(crate) async fn on_postgres(folder: &Path, plan: Plan<'_>) -> anyhow::Result<Self> {
-        // The server runs as another user, who passes through.
+        // The server runs as another user, who needs access to the path.
         std::fs::set_permissions(folder, std::os::unix::fs::PermissionsExt::from_mode(0o711))?;
         let postgres = Postgres::start(folder, free_port(&mut port_rng())?).await?;
         Self::start_in(folder, plan, Some(postgres)).await
@@ -86,7 +86,7 @@ impl Arena {
         Ok(arena)
     }
 
-    /// Starts its process and waits until battles can begin.
+    /// Starts the process and waits until battles can begin.
     pub(crate) async fn start(&mut self) -> anyhow::Result<()> {
         let launch = Launch { name: NAME, folder: &self.folder, port: self.port, environment: &self.environment };
         self.instance = Some(Instance::start(&launch).await?);
@@ -101,20 +101,20 @@ impl Arena {
         self.instance.take().context("the arena runs")?.stop().await
     }
 
-    /// Its process has ended by itself, as it was made to.
+    /// Waits for the process to end by itself.
     pub(crate) async fn ended(&mut self) -> anyhow::Result<()> {
         let mut instance = self.instance.take().context("the arena runs")?;
         instance.process().ended(instance::STOP_PATIENCE).await?;
         Ok(())
     }
 
-    /// After a failure that left it in an unknown state.
+    /// Restarts after a failure that left the arena in an unknown state.
     pub(crate) async fn restart_anyway(&mut self) -> anyhow::Result<()> {
         drop(self.instance.take());
         self.start().await
     }
 
-    /// What its next process has in its environment.
+    /// Sets the environment of the next process.
     pub(crate) fn set_environment(&mut self, environment: Vec<(String, String)>) {
         self.environment = environment;
     }
@@ -139,29 +139,29 @@ impl Arena {
         &self.folder
     }
 
-    /// The folder of the embedded database.
+    /// Returns the folder of the embedded database.
     pub(crate) fn data(&self) -> PathBuf {
         self.folder.join("data")
     }
 
-    /// The files of the embedded database that a process writes.
+    /// Returns the files of the embedded database that a process writes.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
         FILES.iter().map(|name| self.data().join(name)).collect()
     }
 
-    /// What it has logged.
+    /// Returns the log so far.
     pub(crate) fn log(&self) -> anyhow::Result<String> {
         Ok(std::fs::read_to_string(self.folder.join(format!("{NAME}.log")))?)
     }
 
-    /// What another process sees in the database: what is committed.
+    /// Reads the committed rows from another process.
     pub(crate) async fn rows(&self) -> anyhow::Result<Stored> {
         let copy = self.look()?;
         copy.rows().await
     }
 
-    /// What is in the database. While the process is down, a copy of the embedded one is looked at, so that nobody but
-    /// the arena itself repairs what a crash has left.
+    /// Returns the source for reading the database. While the process is down, it is a copy of the embedded database, so that only the
+    /// arena itself repairs the state after a crash.
     pub(crate) fn look(&self) -> anyhow::Result<Look> {
         if let Some(postgres) = &self.postgres {
             return Ok(Look::Postgres(postgres.url()));
@@ -179,13 +179,13 @@ impl Arena {
         Ok(Look::Copy(copy))
     }
 
-    /// What is wrong with what is stored, whatever the visitors know: the log and a fit against a recount.
+    /// Checks the stored data without the visitors: the log and a fit against a recount.
     pub(crate) async fn stored_violations(&self) -> anyhow::Result<Vec<Violation>> {
         let look = self.look()?;
         Ok(checker::leaderboard_violations(&look.evidence(&self.folder).await?))
     }
 
-    /// What is wrong after all, with what the visitors did and received. The arena has to be down, or its visitors gone.
+    /// Checks everything, including the visitors' histories. The arena must be down, or its visitors gone.
     pub(crate) async fn violations(&self, visitors: Vec<VisitorHistory>) -> anyhow::Result<Vec<Violation>> {
         let evidence = self.look()?.evidence(&self.folder).await?;
         let receipts =
@@ -197,13 +197,13 @@ impl Arena {
         Ok(violations)
     }
 
-    /// Lines that it should never log.
+    /// Returns log lines that must not occur.
     pub(crate) fn panics(&self) -> Vec<String> {
         instance::panics(&self.folder, NAME)
     }
 }
 
-/// Where a database is looked at.
+/// Source for reading a database.
 pub(crate) enum Look {
     Postgres(String),
     Live(PathBuf),
@@ -229,7 +229,7 @@ impl Look {
         }
     }
 
-    /// Rows, log and a fit; no visitors.
+    /// Collects rows, log and a fit, without visitors.
     pub(crate) async fn evidence(&self, folder: &Path) -> anyhow::Result<Evidence> {
         let stored = self.rows().await?;
         let langya = |arguments: &[&str]| {

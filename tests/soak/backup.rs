@@ -1,5 +1,5 @@
-//! R10: a backup that was taken under load holds a state that was, every former schema is brought up to date with its
-//! votes, and a program that is older than its database refuses it.
+//! R10: a backup taken under load contains a consistent state, every former schema is migrated with its votes, and a program older than its
+//! database refuses it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -21,20 +21,20 @@ use crate::visitor::{Visitor, VisitorGroup};
 
 const VISITORS: usize = 20;
 
-/// A command on a database, given by its path or its address, for an arena of this folder.
+/// Runs a command on a database, given by its path or its address, for an arena of this folder.
 fn langya(folder: &Path, command: &str, database: &str, arguments: &[&str]) -> anyhow::Result<String> {
     let address = if database.contains("://") { database.to_owned() } else { format!("sqlite:{database}") };
-    // The note of the last backup lies in the data folder, which is the database's own where it has one.
+    // The record of the last backup is in the data folder, which is the database's folder where it has one.
     let folder = Path::new(database).parent().filter(|folder| folder.is_dir()).unwrap_or(folder);
     let mut langya = Command::new("timeout");
     langya.arg("60").arg(program()).args([command, "--database", &address, "--data-dir"]).arg(folder);
-    // Bounded, so that a command that waits does not hold the test.
+    // Bounded, so that a hanging command does not block the test.
     output(langya.args(arguments))
 }
 
-/// The names of what one backup makes.
+/// Names of one backup.
 struct Backup {
-    /// As the commands name the database, the file, and the place to restore to.
+    /// The database and the file as the commands name them, and the target of the restore.
     live: String,
     file: String,
     restored: String,
@@ -55,13 +55,13 @@ impl Backup {
     }
 }
 
-/// Backups one after the other while visitors vote; each is restored at once and adds up.
+/// Takes backups one after the other while visitors vote, restores each at once and checks its sums.
 async fn under_load(mut arena: Arena, size: Size) -> anyhow::Result<Vec<String>> {
     let measurements = Measurements::new();
     let visitors = VisitorGroup::gather(VISITORS, arena.port(), |stream| size.rng(stream), &measurements);
     let (mut wrong, mut restored) = (Vec::new(), Vec::new());
     for number in 0..size.count {
-        // Each backup finds votes that the one before has not.
+        // Each backup contains votes that the previous one has not.
         let before = more_votes(&arena, restored.last().map_or(0, Vec::len)).await?;
         let backup = Backup::of(&mut arena, number).await?;
         langya(arena.folder(), "backup", &backup.live, &["--out", &backup.file])?;
@@ -89,7 +89,7 @@ async fn under_load(mut arena: Arena, size: Size) -> anyhow::Result<Vec<String>>
     Ok(wrong)
 }
 
-/// Waits until there are more votes than so many, and returns how many.
+/// Waits until there are more votes than `than`, and returns their number.
 async fn more_votes(arena: &Arena, than: usize) -> anyhow::Result<usize> {
     loop {
         let votes = arena.rows().await?.votes.len();
@@ -100,7 +100,7 @@ async fn more_votes(arena: &Arena, than: usize) -> anyhow::Result<usize> {
     }
 }
 
-/// A restored arena serves, and takes votes.
+/// Checks that a restored arena serves and accepts votes.
 async fn serve_restored(folder: &Path) -> anyhow::Result<Vec<String>> {
     let mut arena = Arena::on_sqlite(folder, Plan::quick(harness::seed())).await?;
     let voter = one_vote(visitor(&arena)).await?;
@@ -115,7 +115,7 @@ async fn serve_restored(folder: &Path) -> anyhow::Result<Vec<String>> {
     Ok(arena.violations(vec![voter.into_history()]).await?.iter().map(ToString::to_string).collect())
 }
 
-/// A copy that has no room beside the database leaves nothing, and blames the disk and not the database.
+/// Checks that a backup without enough disk space leaves no files, and that its error names the disk and not the database.
 async fn copy_without_room(folder: &Path) -> anyhow::Result<Vec<String>> {
     let disk = SmallDisk::in_memory(&folder.join("data"))?;
     let mut arena = Arena::on_sqlite(folder, Plan::quick(harness::seed())).await?;
@@ -141,16 +141,16 @@ async fn one_vote(mut visitor: Visitor) -> anyhow::Result<Visitor> {
     Ok(visitor)
 }
 
-/// A connection to the file of an arena that is down.
+/// Opens the database file of an arena that is down.
 async fn open(arena: &Arena) -> anyhow::Result<SqliteConnection> {
     let file = arena.data().join("langya.db");
     Ok(SqliteConnectOptions::new().filename(file).create_if_missing(true).connect().await?)
 }
 
-/// The schema from which on exclusions are rows beside the votes.
+/// First schema that stores exclusions in a separate table.
 const EXCLUDE_BESIDE_VOTES: i64 = 20_261_123_110_000;
 
-/// Sample rows for a schema, with counts that can be read; all votes are rated, as the recount takes them.
+/// Returns sample rows for a schema, with parsable counts; all votes are rated, as the recount expects.
 fn sample_rows(schema: i64) -> anyhow::Result<String> {
     let counts = serde_json::to_string(&[TextCounts::default(); 2])?;
     let mut rows = include_str!("../data/sample_rows.sql").replace("FALSE, 'admin'", "TRUE, NULL");
@@ -160,7 +160,7 @@ fn sample_rows(schema: i64) -> anyhow::Result<String> {
     Ok(rows.replace("'[]'", &format!("'{counts}'")))
 }
 
-/// An arena of every former schema is brought up to date by its start, keeps its votes and takes new ones.
+/// Checks that an arena of every former schema is migrated at its start, keeps its votes and accepts new ones.
 async fn former_schemas(folder: &Path) -> anyhow::Result<Vec<String>> {
     let mut arena = Arena::on_sqlite(folder, Plan::quick(harness::seed())).await?;
     arena.stop().await?;
@@ -185,7 +185,7 @@ async fn former_schemas(folder: &Path) -> anyhow::Result<Vec<String>> {
     Ok(wrong)
 }
 
-/// A database of a later version is not touched.
+/// Checks that a database of a later version is not modified.
 async fn downgrade(folder: &Path) -> anyhow::Result<Vec<String>> {
     let mut arena = Arena::on_sqlite(folder, Plan::quick(harness::seed())).await?;
     one_vote(visitor(&arena)).await?;

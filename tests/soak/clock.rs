@@ -1,8 +1,8 @@
-//! R9: the system's clock jumps, and nothing that counts notices.
+//! R9: jumps of the system's clock do not affect durations, expiry and order.
 //!
-//! libfaketime shows the program a time of day that the test moves while battles are under way; the monotonic clock stays.
-//! Durations stay what they were, a battle that waits for its vote does not expire early, one that is left does not live
-//! forever, and the log keeps the order in which votes came.
+//! libfaketime shows the program a time of day that the test changes while battles are in progress; the monotonic clock is unchanged.
+//! Durations stay correct, a battle that waits for its vote does not expire early, an abandoned one expires, and the log keeps the order of
+//! the votes.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -19,19 +19,19 @@ use crate::measurements::Measurements;
 use crate::upstream::Tempo;
 use crate::visitor::Visitor;
 
-/// Where Debian puts the library, below the system's architecture.
+/// Path of the library in Debian, below the system's architecture.
 const LIBRARY: &str = "faketime/libfaketime.so.1";
-/// What the clock says beside the true time.
+/// Offsets of the clock from the true time.
 const JUMPS: [&str; 6] = ["+1h", "-1h", "+1d", "-1d", "+0", "-2d"];
 const JUMPS_IN_SHORT_FORM: usize = 4;
-/// Battles are left for lost after a minute.
+/// Battles are abandoned after a minute.
 const SETTINGS: &str = "[battle]\npacing = \"raw\"\nabandon_after_minutes = 1\n";
-/// The arena looks for battles that were left several times in this.
+/// Maximum wait for the expiry of a battle: several sweep intervals of the arena.
 const LEFT_WITHIN: Duration = Duration::from_secs(150);
-/// No duration in these tests is near this, and every jump is far beyond it.
+/// All durations in these tests are far below this, and every jump is far above it.
 const LONGEST_MS: u64 = 10 * 60 * 1000;
 
-/// The clock that the program sees.
+/// Clock that the program sees.
 struct FakeClock {
     library: PathBuf,
     file: PathBuf,
@@ -44,7 +44,7 @@ impl FakeClock {
         Ok(clock)
     }
 
-    /// All at once: the program never sees half a time.
+    /// Sets the clock atomically: the program never reads a partial time.
     fn show(&self, offset: &str) -> anyhow::Result<()> {
         let next = self.file.with_extension("next");
         std::fs::write(&next, offset)?;
@@ -73,7 +73,7 @@ fn visitor(arena: &Arena, number: usize) -> Visitor {
     Visitor::new(number, arena.port(), harness::rng(harness::seed(), number), Measurements::new())
 }
 
-/// A battle during which the clock jumps, and its vote.
+/// Plays a battle during which the clock jumps, and votes.
 async fn battle_over(arena: &Arena, clock: &FakeClock, number: usize, jump: &str) -> anyhow::Result<Visitor> {
     let mut visitor = visitor(arena, number);
     visitor.try_to_start().await;
@@ -90,8 +90,7 @@ async fn battle_over(arena: &Arena, clock: &FakeClock, number: usize, jump: &str
     Ok(visitor)
 }
 
-/// Marks a battle, which belongs to nobody, as left long ago, and waits until the arena has found it: then it has looked
-/// at all battles since.
+/// Marks an unowned battle as abandoned long ago, and waits until the arena has found it: then it has inspected all battles since.
 async fn until_swept(arena: &Arena) -> anyhow::Result<()> {
     let file = arena.data().join("langya.db");
     let mut connection = SqliteConnectOptions::new().filename(&file).connect().await?;
@@ -148,12 +147,12 @@ async fn jumps(folder: &Path, library: PathBuf) -> anyhow::Result<Vec<String>> {
     Ok(wrong)
 }
 
-/// The clock goes a day on while a battle waits: it is not older for it.
+/// Checks that a waiting battle does not expire when the clock goes a day forward.
 async fn early(folder: &Path, library: PathBuf) -> anyhow::Result<Vec<String>> {
     let clock = FakeClock::new(library, folder)?;
     let plan = Plan { settings: SETTINGS, environment: clock.environment(), ..Plan::quick(harness::seed()) };
     let mut arena = Arena::on_sqlite(folder, plan).await?;
-    // Nothing is left for too long before the arena has watched its clock for a minute.
+    // No battle is abandoned before the arena has observed its clock for a minute.
     until_swept(&arena).await?;
     let mut voter = visitor(&arena, 0);
     voter.ready_battle().await?;
@@ -165,7 +164,7 @@ async fn early(folder: &Path, library: PathBuf) -> anyhow::Result<Vec<String>> {
     Ok(violations.iter().map(ToString::to_string).collect())
 }
 
-/// The clock goes a day back after a battle has begun to wait: it expires nevertheless.
+/// Checks that a waiting battle expires although the clock goes a day back.
 async fn late(folder: &Path, library: PathBuf) -> anyhow::Result<Vec<String>> {
     let clock = FakeClock::new(library, folder)?;
     let plan = Plan { settings: SETTINGS, environment: clock.environment(), ..Plan::quick(harness::seed()) };

@@ -1,7 +1,7 @@
-//! R8: a disk that is full, fails, is read-only or slow costs no acknowledged vote, and the arena goes on by itself.
+//! R8: a disk that is full, fails, is read-only or slow costs no acknowledged vote, and the arena recovers by itself.
 //!
-//! The same story for each fault: battles are read to `ready`, the fault begins, some start and some vote, `/readyz` is
-//! asked, the fault ends, everybody votes, a new battle is fought, and the arena is stopped. Every receipt has its row then.
+//! The same scenario for each fault: battles are read to `ready`, the fault begins, some visitors start and some vote, `/readyz` is
+//! requested, the fault ends, all visitors vote, a new battle is played, and the arena is stopped. Every receipt must have its row then.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -17,32 +17,32 @@ use crate::small_disk::SmallDisk;
 use crate::strace::Strace;
 use crate::visitor::{Answer, Visitor, waited_in_vain};
 
-/// The arena says so long after a fault, at the latest, that it is ready.
+/// Maximum time after a fault until the arena is ready.
 const HEALS_WITHIN: Duration = Duration::from_secs(30);
 
-/// Battles of one story in the short form; each waits for the disk several times where that is slow.
+/// Number of battles per scenario in the short form; each waits for the disk several times where that is slow.
 const BATTLES: usize = 10;
 const SLOW_BATTLES: usize = 3;
 
-/// What goes wrong with the disk.
+/// Fault of the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fault {
-    /// Nothing is left but for this many bytes: with some, a commit begins and finds no room for its end.
+    /// The disk is full except for this many bytes: with some, a commit begins and cannot be completed.
     Full { but_for: usize },
-    /// The file system shrinks to what is used.
+    /// The file system shrinks to the used size.
     Quota,
-    /// System calls on the database's files: strace's `inject=`. Whether anything can be kept meanwhile.
+    /// System calls on the database's files fail by strace's `inject=`. `stops` tells whether nothing can be stored meanwhile.
     Calls { inject: &'static str, stops: bool },
 }
 
 impl Fault {
-    /// A fault that does not stop votes is one that only delays them.
+    /// Returns whether the fault stops votes; the others only delay them.
     fn stops_votes(self) -> bool {
         !matches!(self, Self::Calls { stops: false, .. })
     }
 }
 
-/// A fault that has begun; it has to be ended.
+/// Active fault; it must be ended.
 enum Begun {
     Filled,
     Shrunk,
@@ -79,7 +79,7 @@ fn visitor(arena: &Arena, number: usize) -> Visitor {
     Visitor::new(number, arena.port(), harness::rng(harness::seed(), number), Measurements::new())
 }
 
-/// What is wrong in the end. Of the newcomer only its prompts are known: its battles were left.
+/// Lists the violations in the end. Of the newcomer only its prompts are known: its battles were abandoned.
 async fn wrong_after(arena: &Arena, visitors: Vec<Visitor>, newcomer: Visitor) -> anyhow::Result<Vec<String>> {
     let mut histories: Vec<VisitorHistory> = visitors.into_iter().map(Visitor::into_history).collect();
     histories.push(VisitorHistory { battles: Vec::new(), ..newcomer.into_history() });
@@ -88,7 +88,7 @@ async fn wrong_after(arena: &Arena, visitors: Vec<Visitor>, newcomer: Visitor) -
     Ok(wrong)
 }
 
-/// Visitors whose battles wait for the vote.
+/// Connects visitors whose battles wait for the vote.
 async fn ready_visitors(arena: &Arena, count: usize) -> anyhow::Result<Vec<Visitor>> {
     let mut visitors = Vec::with_capacity(count);
     for number in 0..count {
@@ -99,15 +99,15 @@ async fn ready_visitors(arena: &Arena, count: usize) -> anyhow::Result<Vec<Visit
     Ok(visitors)
 }
 
-/// What a disk does to the answers to votes.
+/// Effect of a disk fault on the answers to votes.
 #[derive(Clone, Copy, PartialEq)]
 enum Answers {
     InTime,
-    /// An answer may take longer than a visitor listens; coming back gets the same one.
+    /// An answer may take longer than a visitor waits; reconnecting gets the same one.
     Late,
 }
 
-/// Starts and votes while the fault lasts; then `/readyz` has to say that nothing is kept if a vote was refused.
+/// Starts and votes during the fault; then `/readyz` must report the failure if a vote was refused.
 async fn try_everything(
     arena: &Arena,
     visitors: &mut [Visitor],
@@ -116,7 +116,7 @@ async fn try_everything(
 ) -> anyhow::Result<usize> {
     let mut refused = 0;
     for visitor in visitors.iter_mut() {
-        // What comes of a start does not matter here: nobody votes on its battle.
+        // The outcome of a start does not matter here: no vote is cast on its battle.
         newcomer.try_to_start().await;
         match visitor.try_to_vote("a").await {
             Answer::Reached => {}
@@ -147,7 +147,7 @@ async fn until_ready(arena: &Arena) -> anyhow::Result<()> {
     }
 }
 
-/// Everybody votes, and a latecomer fights a battle of its own.
+/// Lets all visitors vote, and a latecomer play a new battle.
 async fn heal(arena: &Arena, visitors: &mut [Visitor], late: &mut Visitor) -> anyhow::Result<()> {
     until_ready(arena).await?;
     late.ready_battle().await?;
@@ -158,7 +158,7 @@ async fn heal(arena: &Arena, visitors: &mut [Visitor], late: &mut Visitor) -> an
     until_ready(arena).await
 }
 
-/// The whole story of one fault; returns what is wrong.
+/// Runs the scenario of one fault; returns the violations.
 async fn story(folder: &Path, fault: Fault, battles: usize) -> anyhow::Result<Vec<String>> {
     std::fs::create_dir_all(folder)?;
     let disk = SmallDisk::in_memory(&folder.join("data"))?;
@@ -174,7 +174,7 @@ async fn story(folder: &Path, fault: Fault, battles: usize) -> anyhow::Result<Ve
     ensure!(!fault.stops_votes() || refused > 0, "the fault did not reach the votes");
     ensure!(fault.stops_votes() || refused == 0, "{refused} votes were refused on a slow disk");
     let mut wrong = Vec::new();
-    // New battles begin and are kept, without a restart. What does not heal is reported, and the votes are counted anyway.
+    // New battles begin and are stored, without a restart. A failed recovery is reported, and the votes are counted anyway.
     let mut late = visitor(&arena, 1_001);
     if let Err(error) = heal(&arena, &mut visitors, &mut late).await {
         wrong.push(format!("{error:#}"));
@@ -194,7 +194,7 @@ async fn stories(folder: &Path, faults: &[Fault], battles: usize) -> anyhow::Res
     Ok(wrong)
 }
 
-/// From full to the last byte to room for most of a commit.
+/// Full disks, from no free byte to room for most of a commit.
 const FULL: [Fault; 5] = [
     Fault::Full { but_for: 0 },
     Fault::Full { but_for: 4_096 },
@@ -203,7 +203,7 @@ const FULL: [Fault; 5] = [
     Fault::Full { but_for: 15 * 4_096 },
 ];
 
-/// What a file system answers that fails or takes no writes. Every call fails, until strace lets go.
+/// Errors of a file system that fails or is read-only. Every call fails, until strace detaches.
 const FAILING: [Fault; 5] = [
     Fault::Calls { inject: "pwrite64:error=EIO", stops: true },
     Fault::Calls { inject: "fsync,fdatasync:error=EIO", stops: true },
@@ -250,7 +250,7 @@ fn a_slow_disk_refuses_no_vote() {
     }
 }
 
-/// An ext4 that met an error stays read-only for all programs, so the arena is restarted on the mended one.
+/// Tests an ext4 that met an error: it stays read-only for all programs, so the arena is restarted on the repaired one.
 async fn read_only(folder: &Path) -> anyhow::Result<Vec<String>> {
     let disk = SmallDisk::ext4(&folder.join("data"))?;
     let mut arena = Arena::on_sqlite(folder, Plan::quick(harness::seed())).await?;

@@ -1,4 +1,4 @@
-//! The faults, one after the other at random times, and each kind at least once where there is time.
+//! Faults one after the other at random times, and each kind at least once if there is time.
 
 use std::time::{Duration, Instant};
 
@@ -34,8 +34,8 @@ impl Fault {
     ];
 }
 
-/// Makes faults of these kinds until the time is over, in rounds in which each kind comes once.
-pub(crate) async fn rage(
+/// Injects faults of these kinds until the time is over, in rounds in which each kind occurs once.
+pub(crate) async fn inject_faults(
     services: &mut Services,
     kinds: &[Fault],
     duration: Duration,
@@ -102,7 +102,7 @@ async fn commit(
     Ok(())
 }
 
-/// Each instance in turn: SIGTERM, its end, its new start.
+/// Restarts each instance in turn by SIGTERM.
 async fn roll(services: &mut Services, measurements: &Measurements) -> anyhow::Result<()> {
     for (which, name) in NAMES.iter().enumerate() {
         measurements.fault(&format!("rolling restart, instance {name}"));

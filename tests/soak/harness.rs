@@ -1,5 +1,5 @@
-//! What every test of this binary is given: its size and seed, a folder that is kept where something is wrong, and an end
-//! for everything that was started, however it ends.
+//! Harness of every test of this binary: size and seed, a folder that is kept after a failure, and cleanup of all started processes,
+//! however the test ends.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -12,22 +12,22 @@ use crate::processes::is_root;
 
 const DEFAULT_SEED: u64 = 20_261_121;
 
-/// A number from the environment.
+/// Reads a number from the environment.
 pub(crate) fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().map_or(default, |text| text.parse().unwrap())
 }
 
-/// How often a fault is made, and with which seed.
+/// Number of injected faults, and their seed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Size {
     pub(crate) count: usize,
     pub(crate) seed: u64,
-    /// Whether more was asked for than the short form does.
+    /// Whether the size exceeds the short form's.
     pub(crate) is_long: bool,
 }
 
 impl Size {
-    /// `LANGYA_SOAK_COUNT`, or what the short form does.
+    /// Reads `LANGYA_SOAK_COUNT`; `short` if it is unset.
     pub(crate) fn or_short(short: usize) -> Self {
         let count = usize::try_from(number("LANGYA_SOAK_COUNT", short.try_into().unwrap())).unwrap();
         Self { count, seed: seed(), is_long: count > short }
@@ -38,35 +38,35 @@ impl Size {
     }
 }
 
-/// `LANGYA_SOAK_SEED`.
+/// Reads `LANGYA_SOAK_SEED`.
 pub(crate) fn seed() -> u64 {
     number("LANGYA_SOAK_SEED", DEFAULT_SEED)
 }
 
-/// One of a seed's many random courses.
+/// Returns one of a seed's many random streams.
 pub(crate) fn rng(seed: u64, stream: usize) -> ChaCha8Rng {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     rng.set_stream(u64::try_from(stream).unwrap());
     rng
 }
 
-/// Ports have nothing to do with the seed: two runs may go on at once.
+/// Returns an rng for ports, independent of the seed: two runs may be concurrent.
 pub(crate) fn port_rng() -> ChaCha8Rng {
     ChaCha8Rng::seed_from_u64(u64::from(std::process::id()))
 }
 
-/// Whether a tool is there; in the full test command it has to be.
+/// Returns whether a tool is installed; the full test command requires it.
 pub(crate) fn has(tool: &str, package: &str) -> bool {
     let found = Command::new("sh").args(["-c", &format!("command -v {tool}")]).stdout(Stdio::null()).status();
     needs(found.is_ok_and(|status| status.success()), &format!("{tool} is not installed (Debian package {package})"))
 }
 
-/// Whether this is the administrator, who may mount file systems.
+/// Returns whether the user is root, who may mount file systems.
 pub(crate) fn may_mount() -> bool {
     needs(is_root().is_ok_and(|root| root), "only root may mount a small disk")
 }
 
-/// Says what is skipped where something is missing, and fails for it in the full test command.
+/// Reports the skipped test if a requirement is missing, and fails in the full test command.
 pub(crate) fn needs(there: bool, else_why: &str) -> bool {
     assert!(there || std::env::var("LANGYA_TESTS").as_deref() != Ok("all"), "{else_why}");
     if !there {
@@ -75,11 +75,11 @@ pub(crate) fn needs(there: bool, else_why: &str) -> bool {
     there
 }
 
-/// Runs a test in a folder of its own; it returns what is wrong.
+/// Runs a test in a temporary folder; it returns the violations.
 pub(crate) fn run(test: impl AsyncFnOnce(&Path) -> anyhow::Result<Vec<String>>) {
     println!("seed {}", seed());
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-    // On this thread, which lasts as long as the processes that it starts.
+    // On this thread, which lives as long as the processes that it starts.
     let wrong = runtime.block_on(async {
         tokio::select! {
             wrong = in_folder(test) => wrong.unwrap_or_else(|error| vec![format!("{error:#}")]),
@@ -91,7 +91,7 @@ pub(crate) fn run(test: impl AsyncFnOnce(&Path) -> anyhow::Result<Vec<String>>) 
 }
 
 async fn in_folder(test: impl AsyncFnOnce(&Path) -> anyhow::Result<Vec<String>>) -> anyhow::Result<Vec<String>> {
-    // An error says that another test of this process has installed it.
+    // An error means that another test of this process has installed it.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let folder = tempfile::tempdir()?;
     let wrong = test(folder.path()).await;
@@ -101,7 +101,7 @@ async fn in_folder(test: impl AsyncFnOnce(&Path) -> anyhow::Result<Vec<String>>)
     wrong
 }
 
-/// Ctrl-C or SIGTERM: everything that was started is ended on the way out.
+/// Waits for Ctrl-C or SIGTERM, so that all started processes are ended on the way out.
 async fn interrupted() {
     let mut terminate = signal(SignalKind::terminate()).unwrap();
     tokio::select! {

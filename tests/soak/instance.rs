@@ -1,4 +1,4 @@
-//! One `langya serve`, started, killed, stopped and paused from outside.
+//! Instance of `langya serve`, started, killed, stopped and paused from outside.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -8,28 +8,28 @@ use tokio::time::sleep;
 
 use crate::processes::{Process, Start};
 
-/// Longest wait until battles can begin.
+/// Maximum wait until battles can begin.
 const START_PATIENCE: Duration = Duration::from_secs(30);
-/// An instance that was asked to end has to be through after this.
+/// Maximum duration of an orderly shutdown of an instance.
 pub(crate) const STOP_PATIENCE: Duration = Duration::from_secs(30);
 
-/// The program under test: `LANGYA_BIN`, or the one that was built with this test.
+/// Returns the program under test: `LANGYA_BIN`, or the one that was built with this test.
 pub(crate) fn program() -> PathBuf {
     std::env::var_os("LANGYA_BIN").map_or_else(|| env!("CARGO_BIN_EXE_langya").into(), PathBuf::from)
 }
 
-/// What to start.
+/// Launch parameters of an instance.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Launch<'a> {
-    /// Its log is `NAME.log`.
+    /// Name; the log is `NAME.log`.
     pub(crate) name: &'a str,
-    /// Where it runs and finds its `langya.toml`.
+    /// Working folder with its `langya.toml`.
     pub(crate) folder: &'a Path,
     pub(crate) port: u16,
     pub(crate) environment: &'a [(String, String)],
 }
 
-/// A serving process, ended when it is dropped.
+/// Serving process, ended when it is dropped.
 pub(crate) struct Instance {
     name: String,
     port: u16,
@@ -37,7 +37,7 @@ pub(crate) struct Instance {
 }
 
 impl Instance {
-    /// Starts it and waits until it says that battles can begin.
+    /// Starts the process and waits until it reports that battles can begin.
     pub(crate) async fn start(launch: &Launch<'_>) -> anyhow::Result<Self> {
         let process = Process::start(&Start {
             name: launch.name,
@@ -60,18 +60,18 @@ impl Instance {
         Ok(instance)
     }
 
-    /// `http://HOST:PORT`
+    /// Returns `http://HOST:PORT`.
     pub(crate) fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }
 
-    /// Status and text of `/readyz`.
+    /// Returns status and text of `/readyz`.
     pub(crate) async fn readiness(&self) -> anyhow::Result<(u16, String)> {
         let answer = reqwest::get(format!("{}/readyz", self.url())).await?;
         Ok((answer.status().as_u16(), answer.text().await?))
     }
 
-    /// The process's number, to look at it from outside.
+    /// Returns the process id.
     pub(crate) fn pid(&self) -> u32 {
         self.process.pid()
     }
@@ -80,14 +80,14 @@ impl Instance {
         &mut self.process
     }
 
-    /// `kill -9`.
+    /// Kills the process by `kill -9`.
     pub(crate) async fn kill(mut self) -> anyhow::Result<()> {
         self.process.signal("KILL")?;
         self.process.ended(STOP_PATIENCE).await?;
         Ok(())
     }
 
-    /// SIGTERM; it has to end by itself, in time and with exit code 0.
+    /// Stops the process by SIGTERM; it must end by itself, in time and with exit code 0.
     pub(crate) async fn stop(mut self) -> anyhow::Result<()> {
         self.process.signal("TERM")?;
         let status = self.process.ended(STOP_PATIENCE).await?;
@@ -95,7 +95,7 @@ impl Instance {
         Ok(())
     }
 
-    /// SIGSTOP and, after a while, SIGCONT.
+    /// Pauses the process by SIGSTOP and, after a while, SIGCONT.
     pub(crate) async fn pause(&self, pause: Duration) -> anyhow::Result<()> {
         self.process.signal("STOP")?;
         sleep(pause).await;
@@ -103,7 +103,7 @@ impl Instance {
     }
 }
 
-/// Lines of an instance's log that should never be there.
+/// Returns log lines that must not occur.
 pub(crate) fn panics(folder: &Path, name: &str) -> Vec<String> {
     let log = std::fs::read_to_string(folder.join(format!("{name}.log"))).unwrap_or_default();
     log.lines().filter(|line| line.contains("panicked at")).map(str::to_owned).collect()

@@ -1,7 +1,7 @@
 //! R1: an acknowledged vote is never lost, no matter which process is killed, and when.
 //!
-//! Many visitors vote, and again and again a process gets `kill -9`. After each death the stored log is compared with a
-//! recount; in the end every receipt is compared with the rows.
+//! Many visitors vote, and processes get `kill -9` repeatedly. After each kill the stored log is compared with a recount; in the end every
+//! receipt is compared with the rows.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -17,16 +17,16 @@ use crate::measurements::Measurements;
 use crate::postgres_server::Shutdown;
 use crate::visitor::VisitorGroup;
 
-/// Visitors at once, in the long form and in the short one.
+/// Numbers of concurrent visitors, in the long form and in the short one.
 const VISITORS: usize = 50;
 const SHORT_VISITORS: usize = 8;
-/// A kill comes so long after the first vote since the last one, at most, in milliseconds: the short form is in a hurry.
+/// Maximum delay of a kill after the first vote since the last one, in milliseconds, in the long form and in the short one.
 const CALM_MS: u64 = 2_000;
 const SHORT_CALM_MS: u64 = 400;
-/// Votes go on that soon after a crash.
+/// Maximum time after a crash until votes are accepted again.
 const VOTES_AGAIN_WITHIN: Duration = Duration::from_secs(60);
 
-/// Lets visitors vote while `crash` happens again and again; returns what is wrong in the end.
+/// Lets visitors vote while `crash` is repeated; returns the violations in the end.
 pub(crate) async fn vote_through(
     arena: &mut Arena,
     size: Size,
@@ -51,7 +51,7 @@ pub(crate) async fn vote_through(
     Ok(wrong)
 }
 
-/// Waits until one more battle is voted on, so that no crash meets an arena at rest.
+/// Waits until one more battle is voted on, so that every crash occurs under load.
 async fn next_vote(measurements: &Measurements) -> anyhow::Result<()> {
     let (before, deadline) = (measurements.counted("battles voted on"), Instant::now() + VOTES_AGAIN_WITHIN);
     while measurements.counted("battles voted on") == before {
@@ -61,7 +61,7 @@ async fn next_vote(measurements: &Measurements) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// While the process is down, what it has left is sound and adds up; then it starts again.
+/// Checks the stored data while the process is down, and restarts it.
 pub(crate) async fn come_back(arena: &mut Arena) -> anyhow::Result<()> {
     let violations = arena.stored_violations().await?;
     ensure!(violations.is_empty(), "after a crash: {violations:?}");
@@ -79,7 +79,7 @@ async fn on_sqlite(folder: &Path) -> anyhow::Result<Vec<String>> {
     vote_through(&mut arena, size, kill_arena).await
 }
 
-/// The arena, one of PostgreSQL's processes and PostgreSQL's first process take turns.
+/// Crashes the arena, one of PostgreSQL's processes and PostgreSQL's first process in turn.
 async fn on_postgres(folder: &Path) -> anyhow::Result<Vec<String>> {
     let size = Size::or_short(6);
     let mut arena = Arena::on_postgres(folder, Plan::quick(size.seed)).await?;

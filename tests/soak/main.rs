@@ -1,7 +1,7 @@
-//! What holds while everything around two instances fails: the soak test, and the checker that reads its histories.
+//! Soak test: invariants that hold while all services around two instances fail, and the checker of their histories.
 //!
-//! Plain `cargo test` runs the checker's own tests. The soak needs PostgreSQL, Redis and nginx from Debian and is
-//! started by `tests/soak/run`; README.md says what it does and what it found.
+//! Plain `cargo test` runs the checker's own tests. The soak test needs PostgreSQL, Redis and nginx from Debian and is started by
+//! `tests/soak/run`; README.md describes it and its findings.
 
 #![expect(
     clippy::unwrap_used,
@@ -46,15 +46,15 @@ use tokio::time::sleep;
 use upstream::{Tempo, Upstream};
 use visitor::VisitorGroup;
 
-/// The leaderboards of both instances hold the last vote after so long.
+/// Maximum time until the leaderboards of both instances contain the last vote.
 const LAST_REFIT: Duration = Duration::from_secs(15);
 
-/// What a run does.
+/// Parameters of a run.
 struct Plan {
     seconds: u64,
     visitors: usize,
     faults: &'static [Fault],
-    /// Whether a vote may be refused at all, to be sent again.
+    /// Whether a vote may be refused and retried.
     may_refuse_votes: bool,
 }
 
@@ -86,13 +86,13 @@ fn run(plan: &Plan) {
     harness::run(async |folder| soak(folder, plan).await);
 }
 
-/// The whole run; returns what is wrong.
+/// Runs the soak test; returns the violations.
 async fn soak(folder: &Path, plan: &Plan) -> anyhow::Result<Vec<String>> {
     let (seed, mut rng) = (harness::seed(), harness::rng(harness::seed(), 0));
     let upstream = Upstream::start(seed, Tempo::REAL).await;
     let pacing = std::env::var("LANGYA_SOAK_PACING").unwrap_or_else(|_| "common".to_owned());
     println!("pacing {pacing}");
-    // Visitors stop replies after a moment: with a reserve, most of what they stop would still be empty.
+    // Visitors stop replies after a moment: with a reserve, most of the stopped ones would still be empty.
     let settings = format!("[battle]\npacing = \"{pacing}\"\nreserve_ms = 0\n");
     let mut services = Services::start(folder, &upstream.url(), &settings, &mut port_rng()).await?;
     let measurements = Measurements::new();
@@ -103,7 +103,8 @@ async fn soak(folder: &Path, plan: &Plan) -> anyhow::Result<Vec<String>> {
         &measurements,
     );
     let raged =
-        faults::rage(&mut services, plan.faults, Duration::from_secs(plan.seconds), &measurements, &mut rng).await;
+        faults::inject_faults(&mut services, plan.faults, Duration::from_secs(plan.seconds), &measurements, &mut rng)
+            .await;
     measurements.step("no more faults");
     let histories = visitors.disperse().await?;
     let mut wrong: Vec<String> = raged.err().map(|error| format!("{error:#}")).into_iter().collect();
@@ -120,7 +121,7 @@ async fn soak(folder: &Path, plan: &Plan) -> anyhow::Result<Vec<String>> {
     Ok(wrong)
 }
 
-/// Stops the instances in order and collects what all sides know.
+/// Stops the instances in order and collects the evidence.
 async fn gather(
     services: &mut Services,
     upstream: &Upstream,
@@ -143,7 +144,7 @@ async fn gather(
     Ok(Evidence { visitors, stored, written: upstream.written(), log, leaderboards })
 }
 
-/// The leaderboard that an instance shows once it holds all votes, or the last one that it showed.
+/// Returns the leaderboard of an instance once it contains all votes, or its last one.
 async fn board_with(instance: &str, votes: usize) -> anyhow::Result<Value> {
     let deadline = Instant::now() + LAST_REFIT;
     loop {
@@ -168,12 +169,12 @@ fn print_summary(evidence: &Evidence, measurements: &Measurements) {
     print!("{measurements}");
 }
 
-/// From so many seconds on a run is one that measures.
+/// Minimum duration in seconds of a run that measures latencies.
 const LONG_FORM: u64 = 300;
 
 fn beyond_limits(plan: &Plan, measurements: &Measurements) -> Vec<String> {
     let mut wrong = Vec::new();
-    // A time is judged by the long form only, which is run to measure: tests fail for what is wrong, not for what is slow.
+    // Only the long form, which is run to measure, checks a latency: tests fail on errors, not on slowness.
     let judged = measurements.recovery_p99().filter(|_| plan.seconds >= LONG_FORM);
     if let Some(p99) = judged.filter(|p99| *p99 >= RECOVERY_LIMIT) {
         wrong.push(format!("the 99th percentile of recoveries is {:.2} s", p99.as_secs_f64()));

@@ -1,14 +1,14 @@
-//! What a run measured: how much was done, and how long visitors were without their battle.
+//! Measurements of a run: counts, and the durations for which visitors were without their battle.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// The 99th percentile of recoveries must stay under this.
+/// Limit of the 99th percentile of recoveries.
 pub(crate) const RECOVERY_LIMIT: Duration = Duration::from_secs(5);
 
-/// Shared by all visitors and by the thread that makes the faults.
+/// Measurements shared by all visitors and by the thread that injects the faults.
 #[derive(Clone)]
 pub(crate) struct Measurements {
     began: Instant,
@@ -18,12 +18,12 @@ pub(crate) struct Measurements {
 #[derive(Default)]
 struct Inner {
     counts: BTreeMap<String, u64>,
-    /// When each fault began, in order.
+    /// Start of each fault, in order.
     faults: Vec<(Duration, String)>,
     recoveries: Vec<Recovery>,
 }
 
-/// A visitor was without its battle for a while.
+/// Interval in which a visitor was without its battle.
 #[derive(Clone)]
 struct Recovery {
     began: Duration,
@@ -45,24 +45,24 @@ impl Measurements {
         self.inner.lock().unwrap().counts.get(what).copied().unwrap_or(0)
     }
 
-    /// Seconds since the run began, for people.
+    /// Returns the seconds since the run began, formatted.
     pub(crate) fn now(&self) -> String {
         format!("{:.2} s", self.began.elapsed().as_secs_f64())
     }
 
-    /// Notes a fault and shows it.
+    /// Records a fault and prints it.
     pub(crate) fn fault(&self, what: &str) {
         let at = self.began.elapsed();
         println!("{:7.2} s  {what}", at.as_secs_f64());
         self.inner.lock().unwrap().faults.push((at, what.to_owned()));
     }
 
-    /// Shows a step that is no fault of its own.
+    /// Prints a step that is not a fault.
     pub(crate) fn step(&self, what: &str) {
         println!("{:7.2} s    {what}", self.began.elapsed().as_secs_f64());
     }
 
-    /// A visitor is back at its battle, after trouble that it noticed by this sign.
+    /// Records that a visitor is back at its battle, after an outage that it noticed by this sign.
     pub(crate) fn recovered(&self, trouble_began: Instant, sign: &str, battle: &str) {
         let recovery = Recovery {
             began: trouble_began.saturating_duration_since(self.began),
@@ -73,14 +73,14 @@ impl Measurements {
         self.inner.lock().unwrap().recoveries.push(recovery);
     }
 
-    /// The battles whose recovery took too long.
+    /// Returns the battles whose recovery took too long.
     pub(crate) fn slow_battles(&self) -> Vec<String> {
         let inner = self.inner.lock().unwrap();
         let slow = inner.recoveries.iter().filter(|recovery| recovery.took >= RECOVERY_LIMIT);
         slow.map(|recovery| recovery.battle.clone()).collect()
     }
 
-    /// The 99th percentile of all recoveries, if there were any.
+    /// Returns the 99th percentile of all recoveries, if there were any.
     pub(crate) fn recovery_p99(&self) -> Option<Duration> {
         let mut times: Vec<Duration> = self.inner.lock().unwrap().recoveries.iter().map(|it| it.took).collect();
         times.sort_unstable();
@@ -88,7 +88,7 @@ impl Measurements {
     }
 }
 
-/// The five longest, the longest first.
+/// Returns the five longest recoveries, the longest first.
 fn slowest(recoveries: &[Recovery]) -> Vec<Recovery> {
     let mut sorted = recoveries.to_vec();
     sorted.sort_by_key(|recovery| std::cmp::Reverse(recovery.took));
@@ -96,7 +96,7 @@ fn slowest(recoveries: &[Recovery]) -> Vec<Recovery> {
     sorted
 }
 
-/// By nearest rank.
+/// Returns the percentile by nearest rank.
 fn percentile(sorted: &[Duration], percent: usize) -> Option<Duration> {
     let rank = (sorted.len() * percent).div_ceil(100);
     sorted.get(rank.saturating_sub(1)).copied()
@@ -108,7 +108,7 @@ impl fmt::Display for Measurements {
         for (what, count) in &inner.counts {
             writeln!(f, "{count:8}  {what}")?;
         }
-        // A trouble is put down to the last fault that began before it.
+        // An outage is attributed to the last fault that began before it.
         let mut by_fault: BTreeMap<&str, Vec<Duration>> = BTreeMap::new();
         for recovery in &inner.recoveries {
             let last = inner.faults.iter().rev().find(|(began, _)| *began <= recovery.began);

@@ -1,4 +1,4 @@
-//! A PostgreSQL server of this test's own, with the ways in which it is shut down, killed and started again.
+//! Separate PostgreSQL server per test, with several kinds of shutdown, kill and restart.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,16 +13,16 @@ use tokio::time::sleep;
 use crate::instance::STOP_PATIENCE;
 use crate::processes::{Process, Start, is_root, output};
 
-/// Longest wait for the server to come up.
+/// Maximum wait for the server's start.
 const START_PATIENCE: Duration = Duration::from_secs(30);
-/// Files in memory, and the room that is needed, in kilobytes.
+/// Folder for files in memory, and the required free space, in kilobytes.
 const MEMORY: &str = "/dev/shm";
 const MEMORY_NEEDED: u64 = 1024 * 1024;
 
-/// How PostgreSQL is shut down.
+/// Kind of shutdown of PostgreSQL.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Shutdown {
-    /// Running statements are cut off, what is committed is written.
+    /// Cuts running statements off and writes committed data.
     Fast,
     /// Like a crash: the log is replayed at the next start.
     Immediate,
@@ -30,18 +30,18 @@ pub(crate) enum Shutdown {
     Kill,
 }
 
-/// The server, ended when it is dropped.
+/// PostgreSQL server, ended when it is dropped.
 pub(crate) struct Postgres {
     port: u16,
     logs: PathBuf,
     is_root: bool,
     process: Option<Process>,
-    /// Its home.
+    /// Data folder.
     data: TempDir,
 }
 
 impl Postgres {
-    /// A new server with an empty database `arena`.
+    /// Starts a new server with an empty database `arena`.
     pub(crate) async fn start(logs: &Path, port: u16) -> anyhow::Result<Self> {
         let mut postgres =
             Self { port, logs: logs.to_owned(), is_root: is_root()?, process: None, data: data_folder()? };
@@ -51,7 +51,7 @@ impl Postgres {
         Ok(postgres)
     }
 
-    /// The arena's database.
+    /// Returns the address of the arena's database.
     pub(crate) fn url(&self) -> String {
         self.url_of("arena")
     }
@@ -60,7 +60,7 @@ impl Postgres {
         format!("postgres://arena@127.0.0.1:{}/{name}", self.port)
     }
 
-    /// How it ended, if it has although nobody ended it.
+    /// Returns the exit status if the server ended unexpectedly.
     pub(crate) fn status(&mut self) -> anyhow::Result<Option<ExitStatus>> {
         Ok(self.process.as_mut().map(Process::status).transpose()?.flatten())
     }
@@ -84,7 +84,7 @@ impl Postgres {
         self.process = Some(self.spawn()?);
         while let Err(error) = self.admin("SELECT 1").await {
             ensure!(Instant::now() < deadline, "PostgreSQL does not come up: {error}");
-            // A server that was killed may have left processes that hold its memory for a moment.
+            // Processes of a killed server may hold its memory for a moment.
             if self.status()?.is_some() {
                 self.process = Some(self.spawn()?);
             }
@@ -107,7 +107,7 @@ impl Postgres {
         })
     }
 
-    /// A further, empty database; returns its address.
+    /// Creates a further, empty database; returns its address.
     pub(crate) async fn create_database(&self, name: &str) -> anyhow::Result<String> {
         self.admin(&format!("CREATE DATABASE {name}")).await?;
         Ok(self.url_of(name))
@@ -120,7 +120,7 @@ impl Postgres {
         Ok(connection.close().await?)
     }
 
-    /// Shuts the server down in one of its ways, leaves it down for a while and starts it again.
+    /// Shuts the server down, waits for the time `down` and restarts it.
     pub(crate) async fn restart(&mut self, shutdown: Shutdown, down: Duration) -> anyhow::Result<()> {
         let mut process = self.process.take().context("PostgreSQL runs")?;
         process.signal(match shutdown {
@@ -133,8 +133,8 @@ impl Postgres {
         self.launch().await
     }
 
-    /// `kill -9` of a process that serves one of the arena's connections, by its place among them: the server ends all
-    /// others, replays its log and goes on.
+    /// Kills by `kill -9` the process of one of the arena's connections, selected by its position: the server ends all others, replays its
+    /// log and continues.
     pub(crate) async fn kill_backend(&self, place: usize) -> anyhow::Result<()> {
         let mut connection = sqlx::PgConnection::connect(&self.url()).await?;
         let backends: Vec<i32> = sqlx::query_scalar(
@@ -144,15 +144,15 @@ impl Postgres {
         .await?;
         ensure!(!backends.is_empty(), "the arena has no connection");
         let backend = backends[place % backends.len()];
-        // A backend that has ended by itself a moment ago is no fault of anybody.
+        // A backend may have ended by itself a moment ago.
         let _ = Command::new("sh").args(["-c", &format!("kill -KILL {backend}")]).status()?;
         Ok(())
     }
 }
 
-/// A folder for PostgreSQL's data, in memory where there is room. The faults here are those of processes: what is
-/// written survives them in memory, too. A start after a crash syncs a thousand files first, which on a busy disk takes
-/// longer than everything that is measured here.
+/// Returns a folder for PostgreSQL's data, in memory if there is room. The faults here are those of processes: written data survives them
+/// in memory, too. A start after a crash syncs a thousand files first, which on a busy disk takes longer than everything that is measured
+/// here.
 fn data_folder() -> anyhow::Result<TempDir> {
     let free = output(Command::new("df").args(["--output=avail", "-k", MEMORY])).unwrap_or_default();
     let free: u64 = free.lines().last().and_then(|kilobytes| kilobytes.trim().parse().ok()).unwrap_or(0);
@@ -163,7 +163,7 @@ fn data_folder() -> anyhow::Result<TempDir> {
     })
 }
 
-/// Debian keeps PostgreSQL's programs off the path, by version.
+/// Finds a program of PostgreSQL, which Debian installs outside the path, by version.
 fn postgres_program(name: &str) -> anyhow::Result<PathBuf> {
     let versions = fs::read_dir("/usr/lib/postgresql").context("PostgreSQL is not installed: package postgresql")?;
     let programs = versions.filter_map(|version| Some(version.ok()?.path().join("bin").join(name)));

@@ -1,9 +1,9 @@
-//! R1c: an acknowledged vote survives a loss of power.
+//! R1c: an acknowledged vote survives a power loss.
 //!
-//! A layer below the program (`power.c`, loaded before the C library) keeps what each unsynced write has replaced. A cut
-//! kills the process and takes the unsynced writes back: all of them, or those after a random one, file by file. The last
-//! test drops the syncs of SQLite's log, which until the log is first copied into the database is what
-//! `synchronous=NORMAL` does, and has to find votes missing.
+//! A layer below the program (`power.c`, loaded before the C library) records the data that each unsynced write replaces. A power loss
+//! kills the process and undoes the unsynced writes: all of them, or those after a random one, file by file. The last test drops the syncs
+//! of SQLite's log, which until the log is first copied into the database is the behaviour of `synchronous=NORMAL`, and must find votes
+//! missing.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -22,27 +22,27 @@ use crate::measurements::Measurements;
 use crate::processes::output;
 use crate::visitor::Visitor;
 
-/// As long as a sync takes on a plain disk.
+/// Duration of a sync in microseconds, as on a plain disk.
 const SYNC_US: &str = "5000";
 
-/// The layer and its journals.
+/// Fault injection layer with its journals.
 struct Power {
     data: PathBuf,
     journals: PathBuf,
     library: PathBuf,
 }
 
-/// One unsynced change.
+/// Unsynced change.
 struct Change {
     offset: u64,
     size_before: u64,
     bytes_before: Vec<u8>,
 }
 
-/// How much of what was not synced is gone after a cut.
+/// Extent of the lost unsynced writes.
 enum Loss<'a> {
     All,
-    /// From a random write on, in each file.
+    /// Writes from a random one on, in each file.
     Some(&'a mut ChaCha8Rng),
 }
 
@@ -70,7 +70,7 @@ impl Power {
         .into()
     }
 
-    /// Takes back what was not synced; returns how many writes that were. The process has to be gone.
+    /// Undoes unsynced writes; returns their number. The process must have ended.
     fn lose(&self, mut loss: Loss<'_>) -> anyhow::Result<usize> {
         let mut lost = 0;
         for entry in std::fs::read_dir(&self.journals)? {
@@ -91,7 +91,7 @@ impl Power {
     }
 }
 
-/// A record that is not whole was being written when the process was killed: its change has not happened.
+/// Parses a journal. An incomplete record was being written when the process was killed: its change did not happen.
 fn changes(mut journal: &[u8]) -> anyhow::Result<Vec<Change>> {
     let mut changes = Vec::new();
     while let Some((head, rest)) = journal.split_at_checked(24) {
@@ -103,7 +103,7 @@ fn changes(mut journal: &[u8]) -> anyhow::Result<Vec<Change>> {
     Ok(changes)
 }
 
-/// The last change first.
+/// Undoes the changes, the last one first.
 fn undo(file: &File, changes: &[Change]) -> std::io::Result<()> {
     for change in changes.iter().rev() {
         file.write_all_at(&change.bytes_before, change.offset)?;
@@ -132,7 +132,7 @@ async fn cuts(folder: &Path) -> anyhow::Result<Vec<String>> {
     Ok(wrong)
 }
 
-/// Votes that are acknowledged without a sync of the log are gone after the cut, and the checker says so.
+/// Checks that votes acknowledged without a sync of the log are lost after the cut, and that the checker reports them.
 async fn forgotten_syncs(folder: &Path) -> anyhow::Result<Vec<String>> {
     let seed = harness::seed();
     let power = Power::build(folder)?;

@@ -1,4 +1,4 @@
-//! Processes that the soak test owns: each ends with it, however it ends.
+//! Child processes of the soak test: each ends with it, however it ends.
 
 use std::fs::File;
 use std::path::Path;
@@ -10,37 +10,37 @@ use rand::RngExt;
 use tokio::net::TcpStream;
 use tokio::time::sleep;
 
-/// How often a condition is looked at.
+/// Poll interval of conditions.
 const LOOK: Duration = Duration::from_millis(20);
-/// How long a process may take to end by itself when the test is over.
+/// Maximum time for a process to end by itself when the test is over.
 const LAST_PATIENCE: Duration = Duration::from_secs(5);
 
-/// A child process, ended when it is dropped. If the test itself is killed, the kernel sends it its last signal.
+/// Child process, ended when it is dropped. If the test itself is killed, the kernel sends it its last signal.
 pub(crate) struct Process {
     name: String,
     last_signal: String,
     child: Child,
 }
 
-/// What to start.
+/// Start parameters of a process.
 pub(crate) struct Start<'a> {
     pub(crate) name: &'a str,
     pub(crate) program: &'a Path,
     pub(crate) arguments: &'a [&'a str],
-    /// Where it runs.
+    /// Working folder.
     pub(crate) folder: &'a Path,
-    /// Where what it prints is kept.
+    /// Folder of the log.
     pub(crate) logs: &'a Path,
-    /// The signal that ends it with all its own children when its parent is gone.
+    /// Signal that ends the process with all its children when its parent is gone.
     pub(crate) last_signal: &'a str,
-    /// The user to run it as, where that is another one.
+    /// User to run it as, if another one.
     pub(crate) user: Option<&'a str>,
-    /// What it has in its environment beside the path.
+    /// Environment variables besides the path.
     pub(crate) environment: &'a [(String, String)],
 }
 
 impl Process {
-    /// Starts the program; what it prints goes into `NAME.log`.
+    /// Starts the program; its output is written to `NAME.log`.
     ///
     /// Call it on the test's main thread: the kernel's signal comes when the starting thread ends.
     pub(crate) fn start(start: &Start<'_>) -> anyhow::Result<Self> {
@@ -64,7 +64,7 @@ impl Process {
         Ok(Self { name: start.name.to_owned(), last_signal: start.last_signal.to_owned(), child })
     }
 
-    /// The process's number, to look at it from outside.
+    /// Returns the process id.
     pub(crate) fn pid(&self) -> u32 {
         self.child.id()
     }
@@ -78,7 +78,7 @@ impl Process {
         Ok(())
     }
 
-    /// Waits until it has ended.
+    /// Waits until the process has ended.
     pub(crate) async fn ended(&mut self, patience: Duration) -> anyhow::Result<ExitStatus> {
         let deadline = Instant::now() + patience;
         loop {
@@ -92,7 +92,7 @@ impl Process {
         }
     }
 
-    /// How it ended, if it has.
+    /// Returns the exit status, if the process has ended.
     pub(crate) fn status(&mut self) -> anyhow::Result<Option<ExitStatus>> {
         Ok(self.child.try_wait()?)
     }
@@ -103,7 +103,7 @@ impl Drop for Process {
         if matches!(self.child.try_wait(), Ok(Some(_))) {
             return;
         }
-        // A stopped process takes no other signal, and each of these fails only where the process has just ended.
+        // A stopped process handles no other signal; each of these fails only if the process has just ended.
         let _ = self.signal("CONT");
         let _ = self.signal(&self.last_signal);
         let deadline = Instant::now() + LAST_PATIENCE;
@@ -115,7 +115,7 @@ impl Drop for Process {
     }
 }
 
-/// What a command prints, if it succeeds.
+/// Returns the output of a command, if it succeeds.
 pub(crate) fn output(command: &mut Command) -> anyhow::Result<String> {
     let name = format!("{:?}", command.get_program());
     let output = command.output().with_context(|| format!("{name} cannot be started"))?;
@@ -123,12 +123,12 @@ pub(crate) fn output(command: &mut Command) -> anyhow::Result<String> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Whether this is the system's administrator.
+/// Returns whether the user is root.
 pub(crate) fn is_root() -> anyhow::Result<bool> {
     Ok(output(Command::new("id").arg("-u"))?.trim() == "0")
 }
 
-/// Waits until something listens on the port.
+/// Waits until a process listens on the port.
 pub(crate) async fn until_listening(port: u16, patience: Duration) -> anyhow::Result<()> {
     let deadline = Instant::now() + patience;
     while TcpStream::connect(("127.0.0.1", port)).await.is_err() {
@@ -140,8 +140,7 @@ pub(crate) async fn until_listening(port: u16, patience: Duration) -> anyhow::Re
     Ok(())
 }
 
-/// A port that nobody listens on, and that the system does not hand out to outgoing connections while an instance is
-/// down.
+/// Returns an unused port outside the range of outgoing connections, so that it stays free while an instance is down.
 pub(crate) fn free_port(rng: &mut impl RngExt) -> anyhow::Result<u16> {
     let is_free = |port: &u16| std::net::TcpListener::bind(("127.0.0.1", *port)).is_ok();
     std::iter::repeat_with(|| rng.random_range(20_000..32_000)).take(1_000).find(is_free).context("no port is free")

@@ -1,9 +1,9 @@
 //! R2: a vote counts once, however often and wherever it is sent.
 //!
-//! Two instances on PostgreSQL and Redis. Each vote goes out in 2 to 20 copies at once, with outcomes that differ: on
-//! sockets to both instances, several on one, and through a proxy that loses the answer between commit and visitor. Those
-//! whose answer was lost come back on a new connection and ask once more, with yet another outcome. The checker then
-//! wants one row a vote, and one receipt, to the letter, for all copies.
+//! Two instances on PostgreSQL and Redis. Each vote is sent in 2 to 20 concurrent copies, with different outcomes: on sockets to both
+//! instances, several on one, and through a proxy that loses the answer between commit and visitor. Visitors whose answer was lost
+//! reconnect and vote once more, with yet another outcome. The checker then requires one row per vote, and one receipt, to the letter, for
+//! all copies.
 
 use std::path::Path;
 
@@ -23,7 +23,7 @@ use crate::{checker, gather, print_summary};
 
 const VISITORS: usize = 16;
 
-/// Where copies can be sent: the instances, and a proxy before each.
+/// Targets of the copies: the instances, and a proxy before each.
 struct Addresses {
     instances: Vec<String>,
     proxies: Vec<LossyProxy>,
@@ -36,7 +36,7 @@ impl Addresses {
         Self { instances, proxies }
     }
 
-    /// A socket's address at this place, directly or through the proxy.
+    /// Returns the address of a socket to the instance at this position, directly or through the proxy.
     fn pick(&self, place: usize, loses_answers: bool) -> String {
         let place = place % self.instances.len();
         let url = if loses_answers { self.proxies[place].url() } else { self.instances[place].clone() };
@@ -44,7 +44,7 @@ impl Addresses {
     }
 }
 
-/// One visitor's votes, one after the other.
+/// Casts one visitor's votes, one after the other.
 async fn poll(
     mut visitor: Visitor,
     addresses: &Addresses,
@@ -54,7 +54,7 @@ async fn poll(
 ) -> anyhow::Result<VisitorHistory> {
     for _ in 0..votes {
         visitor.ready_battle().await?;
-        // 2 to 20, more often few.
+        // 2 to 20, mostly few.
         let most = rng.random_range(2..=20);
         let copies: Vec<(String, Vec<&'static str>)> = draw_copies(addresses, rng.random_range(2..=most), &mut rng);
         for outcome in copies.iter().flat_map(|(_, outcomes)| outcomes) {
@@ -79,7 +79,7 @@ async fn poll(
     Ok(visitor.into_history())
 }
 
-/// Copies by socket: some sockets take several at once.
+/// Distributes copies over sockets: some sockets send several at once.
 fn draw_copies(addresses: &Addresses, copies: usize, rng: &mut ChaCha8Rng) -> Vec<(String, Vec<&'static str>)> {
     let mut sockets: Vec<(String, Vec<&'static str>)> = Vec::new();
     for copy in 0..copies {

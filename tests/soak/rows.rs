@@ -1,4 +1,4 @@
-//! Reads what the database holds, with SQL of its own: the code under test has no part in it.
+//! Reads the rows of the database with separate SQL, independently of the code under test.
 
 use std::path::Path;
 
@@ -9,13 +9,13 @@ use sqlx::{PgPool, SqlitePool};
 
 use crate::checker::evidence::{Stored, StoredBattle, StoredFailure, StoredReply, StoredTurn, StoredVote};
 
-/// A connection of the test's own.
+/// Separate connection to a database.
 pub(crate) enum Database {
     Postgres(PgPool),
     Sqlite(SqlitePool),
 }
 
-/// All rows of a statement, on either database.
+/// Fetches all rows of a statement, on either database.
 macro_rules! rows {
     ($database:expr, $statement:expr) => {
         match $database {
@@ -30,13 +30,13 @@ impl Database {
         Ok(Self::Postgres(PgPool::connect(address).await?))
     }
 
-    /// A file of SQLite, which an arena may be using.
+    /// Opens a file of SQLite, which an arena may be using.
     pub(crate) async fn of_sqlite(file: &Path) -> anyhow::Result<Self> {
         let options = SqliteConnectOptions::new().filename(file).read_only(true);
         Ok(Self::Sqlite(SqlitePool::connect_with(options).await?))
     }
 
-    /// All rows that the checker compares. SQLite's file has to be sound.
+    /// Reads all rows that the checker compares. SQLite's file must pass its integrity check.
     pub(crate) async fn read(self) -> anyhow::Result<Stored> {
         self.check_sound().await?;
         let stored = Stored {
@@ -62,7 +62,7 @@ impl Database {
     }
 }
 
-/// All rows of a PostgreSQL database.
+/// Reads all rows of a PostgreSQL database.
 pub(crate) async fn read(database: &str) -> anyhow::Result<Stored> {
     Database::of_postgres(database).await?.read().await
 }

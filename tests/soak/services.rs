@@ -1,5 +1,5 @@
-//! What the arena stands on and behind: PostgreSQL, Redis, two instances, and nginx in front of them, all started here,
-//! on free ports and in a folder of their own.
+//! Services of the soak test: PostgreSQL, Redis, two instances, and nginx in front of them, all started here, on free ports and in a
+//! temporary folder.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -17,15 +17,15 @@ use crate::instance::{self, Instance, Launch, STOP_PATIENCE, program};
 use crate::postgres_server::{Postgres, Shutdown};
 use crate::processes::{Process, Start, free_port, output, until_listening};
 
-/// Longest wait for a service to come up.
+/// Maximum wait for the start of a service.
 const START_PATIENCE: Duration = Duration::from_secs(30);
 const MODELS: [&str; 6] = ["amber", "birch", "cedar", "delta", "ember", "fjord"];
 
-/// Everything that runs.
+/// Running services and instances.
 pub(crate) struct Services {
     folder: PathBuf,
     ports: Ports,
-    // Dropped in this order: those who use others first.
+    // Dropped in this order: clients before the services they use.
     nginx: Option<Process>,
     instances: [Option<Instance>; 2],
     redis: Option<Process>,
@@ -43,15 +43,15 @@ struct Ports {
 pub(crate) const NAMES: [&str; 2] = ["a", "b"];
 
 impl Services {
-    /// Starts everything and waits until both instances take visitors.
-    /// The models answer at `upstream`; `settings` are further sections of the instances' settings.
+    /// Starts everything and waits until both instances accept visitors. The models answer at `upstream`; `settings` are further sections
+    /// of the instances' settings.
     pub(crate) async fn start(
         folder: &Path,
         upstream: &str,
         settings: &str,
         rng: &mut impl RngExt,
     ) -> anyhow::Result<Self> {
-        // Services that run as other users pass through.
+        // Services that run as other users need access to the path.
         fs::set_permissions(folder, fs::Permissions::from_mode(0o711))?;
         let mut port = || free_port(rng);
         let ports = Ports { nginx: port()?, instances: [port()?, port()?], redis: port()? };
@@ -67,7 +67,7 @@ impl Services {
         Ok(services)
     }
 
-    /// Where visitors connect.
+    /// Returns the port for visitors.
     pub(crate) fn visitors_port(&self) -> u16 {
         self.ports.nginx
     }
@@ -80,7 +80,7 @@ impl Services {
         self.postgres.url()
     }
 
-    /// Shuts PostgreSQL down, leaves it down for a while and starts it again.
+    /// Shuts PostgreSQL down, waits for the time `down` and restarts it.
     pub(crate) async fn restart_postgres(&mut self, shutdown: Shutdown, down: Duration) -> anyhow::Result<()> {
         self.postgres.restart(shutdown, down).await
     }
@@ -101,7 +101,7 @@ impl Services {
         until_listening(self.ports.redis, START_PATIENCE).await
     }
 
-    /// Redis loses everything and is down for a while.
+    /// Restarts Redis without data after the time `down`.
     pub(crate) async fn restart_redis(&mut self, down: Duration) -> anyhow::Result<()> {
         let mut redis = self.redis.take().context("Redis runs")?;
         redis.signal("KILL")?;
@@ -110,7 +110,7 @@ impl Services {
         self.start_redis().await
     }
 
-    /// Redis loses everything and stays up.
+    /// Deletes all data of Redis while it stays up.
     pub(crate) async fn empty_redis(&self) -> anyhow::Result<()> {
         let mut redis = TcpStream::connect(("127.0.0.1", self.ports.redis)).await?;
         redis.write_all(b"FLUSHALL\r\n").await?;
@@ -131,7 +131,7 @@ impl Services {
         Ok(fs::write(self.folder.join("langya.toml"), settings)?)
     }
 
-    /// Starts an instance and waits until it says that battles can begin.
+    /// Starts an instance and waits until it reports that battles can begin.
     pub(crate) async fn start_instance(&mut self, which: usize) -> anyhow::Result<()> {
         let launch = Launch {
             name: &instance_name(which),
@@ -143,17 +143,17 @@ impl Services {
         Ok(())
     }
 
-    /// `kill -9`.
+    /// Kills an instance by `kill -9`.
     pub(crate) async fn kill_instance(&mut self, which: usize) -> anyhow::Result<()> {
         self.take_instance(which)?.kill().await
     }
 
-    /// SIGTERM; the instance has to end by itself, in time and with exit code 0.
+    /// Stops an instance by SIGTERM; it must end by itself, in time and with exit code 0.
     pub(crate) async fn stop_instance(&mut self, which: usize) -> anyhow::Result<()> {
         self.take_instance(which)?.stop().await
     }
 
-    /// SIGSTOP and, after a while, SIGCONT.
+    /// Pauses an instance by SIGSTOP and, after a while, SIGCONT.
     pub(crate) async fn pause_instance(&mut self, which: usize, pause: Duration) -> anyhow::Result<()> {
         let instance = self.take_instance(which)?;
         let paused = instance.pause(pause).await;
@@ -187,7 +187,7 @@ impl Services {
         until_listening(self.ports.nginx, START_PATIENCE).await
     }
 
-    /// Fails where an instance or a service has ended that nobody ended.
+    /// Fails if an instance or a service has ended unexpectedly.
     pub(crate) fn check_alive(&mut self) -> anyhow::Result<()> {
         if let Some(status) = self.postgres.status()? {
             bail!("PostgreSQL ended by itself: {status}");
@@ -203,12 +203,12 @@ impl Services {
         Ok(())
     }
 
-    /// Lines that an instance should never log.
+    /// Returns log lines that must not occur.
     pub(crate) fn panics(&self) -> Vec<String> {
         (0..NAMES.len()).flat_map(|which| instance::panics(&self.folder, &instance_name(which))).collect()
     }
 
-    /// Runs the program on the database and returns what it prints.
+    /// Runs the program on the database and returns its output.
     pub(crate) fn langya(&self, arguments: &[&str]) -> anyhow::Result<String> {
         let database = self.database_url();
         let mut command = Command::new(program());
@@ -216,8 +216,8 @@ impl Services {
     }
 }
 
-/// What the settings of all arenas share: the models, who all answer at this address, and no limits, since one visitor
-/// here does what many would.
+/// Returns the settings common to all arenas: the models, all of which answer at this address, and no limits, since one visitor here acts
+/// for many.
 pub(crate) fn models_and_limits(upstream: &str) -> String {
     let model = |id: &&str| format!("[[models]]\nid = \"{id}\"\nprovider = \"openai\"\nbase_url = \"{upstream}\"\n");
     let limits = "[limits]\nturns = []\nvotes = []\nturns_per_address = []\nvotes_per_address = []\n\

@@ -1,4 +1,4 @@
-//! A small file system of the test's own: filled, shrunk, broken, and unmounted with it.
+//! Small file system for a test: filled, shrunk, broken, and unmounted when dropped.
 
 use std::fs::File;
 use std::io::Write;
@@ -9,23 +9,23 @@ use anyhow::Context;
 
 use crate::processes::output;
 
-/// How large it is, in MiB.
+/// Size in MiB.
 const SIZE: u32 = 24;
 
-/// Mounted on a folder.
+/// Small file system, mounted on a folder.
 pub(crate) struct SmallDisk {
     folder: PathBuf,
 }
 
 impl SmallDisk {
-    /// In memory.
+    /// Mounts a file system in memory.
     pub(crate) fn in_memory(folder: &Path) -> anyhow::Result<Self> {
         std::fs::create_dir_all(folder)?;
         output(Command::new("mount").args(["-t", "tmpfs", "-o", &format!("size={SIZE}m"), "tmpfs"]).arg(folder))?;
         Ok(Self { folder: folder.to_owned() })
     }
 
-    /// ext4 in a file, which turns read-only when it meets an error.
+    /// Mounts ext4 in a file, which turns read-only when it meets an error.
     pub(crate) fn ext4(folder: &Path) -> anyhow::Result<Self> {
         std::fs::create_dir_all(folder)?;
         let image = folder.with_extension("img");
@@ -42,23 +42,23 @@ impl SmallDisk {
         Ok(())
     }
 
-    /// Has the kernel find the file system damaged, which makes it read-only for all programs.
+    /// Makes the kernel find the file system damaged, which makes it read-only for all programs.
     pub(crate) fn break_down(&self) -> anyhow::Result<()> {
         let device = output(Command::new("findmnt").args(["-no", "SOURCE"]).arg(&self.folder))?;
         let name = device.trim().rsplit('/').next().context("a loop device has a name")?.to_owned();
         Ok(std::fs::write(format!("/sys/fs/ext4/{name}/trigger_fs_error"), "a fault that a test has asked for")?)
     }
 
-    /// As an administrator mends it: unmounted, checked and mounted again; nobody may use it meanwhile.
+    /// Repairs it like an administrator: unmounted, checked and mounted again; it must be unused meanwhile.
     pub(crate) fn repair(&self) -> anyhow::Result<()> {
         output(Command::new("umount").arg(&self.folder))?;
-        // 1 says that something was corrected.
+        // Exit code 1 means that an error was corrected.
         let image = self.folder.with_extension("img");
         output(Command::new("sh").args(["-c", "e2fsck -fy \"$0\" || [ $? = 1 ]"]).arg(image))?;
         self.mount_image()
     }
 
-    /// Fills it to the last byte, but for this much.
+    /// Fills it except for this number of bytes.
     pub(crate) fn fill_but_for(&self, bytes: usize) -> anyhow::Result<()> {
         let reserve = self.folder.join("reserve");
         std::fs::write(&reserve, vec![1; bytes])?;
@@ -67,19 +67,19 @@ impl SmallDisk {
         Ok(std::fs::remove_file(reserve)?)
     }
 
-    /// Frees what was filled.
+    /// Frees the filled space.
     pub(crate) fn free(&self) -> anyhow::Result<()> {
         Ok(std::fs::remove_file(self.ballast())?)
     }
 
-    /// Takes away all room that is not used, as a quota does that is reached. Only in memory.
+    /// Removes all unused space, like an exhausted quota. Only in memory.
     pub(crate) fn shrink_to_what_is_used(&self) -> anyhow::Result<()> {
         let used = output(Command::new("df").args(["--output=used", "-k"]).arg(&self.folder))?;
         let used = used.lines().last().context("df prints a number")?.trim().to_owned();
         self.remount(&format!("size={used}k"))
     }
 
-    /// Gives the room back.
+    /// Restores the size.
     pub(crate) fn grow(&self) -> anyhow::Result<()> {
         self.remount(&format!("size={SIZE}m"))
     }
@@ -96,7 +96,7 @@ impl SmallDisk {
 
 impl Drop for SmallDisk {
     fn drop(&mut self) {
-        // It goes as soon as nobody uses it; a test that failed may have left somebody.
+        // A lazy unmount takes effect when the file system is unused; a failed test may have left a user.
         let _ = Command::new("umount").arg("-l").arg(&self.folder).status();
     }
 }

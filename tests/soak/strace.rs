@@ -1,4 +1,4 @@
-//! System calls of a running process, watched or made to fail.
+//! Traces system calls of a running process, or makes them fail.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -8,19 +8,19 @@ use tokio::time::sleep;
 
 use crate::processes::{Process, Start};
 
-/// Calls that change a file or make changes durable.
+/// System calls that change a file or make changes durable.
 pub(crate) const WRITES: &str =
     "write,pwrite64,writev,pwritev,fsync,fdatasync,ftruncate,rename,renameat,renameat2,fallocate";
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// An attached strace; it lets go when it is dropped.
+/// Attached strace; it detaches when it is dropped.
 pub(crate) struct Strace {
     process: Process,
     trace: PathBuf,
 }
 
 impl Strace {
-    /// Attaches to all threads of a process, as far as they use these files, with one `-e inject=` or none.
+    /// Attaches to all threads of a process, for calls on these files, with at most one `-e inject=`.
     pub(crate) async fn attach(
         folder: &Path,
         pid: u32,
@@ -28,7 +28,7 @@ impl Strace {
         inject: Option<&str>,
     ) -> anyhow::Result<Self> {
         let trace = folder.join("strace.out");
-        // What an earlier one has seen is not this one's.
+        // Removes the trace of an earlier strace.
         let _ = std::fs::remove_file(&trace);
         let mut arguments = vec!["-f".to_owned(), "-o".into(), "strace.out".into(), "-p".into(), pid.to_string()];
         arguments.extend(["-e".into(), format!("trace={WRITES}")]);
@@ -48,7 +48,7 @@ impl Strace {
             environment: &[],
         })?;
         let mut strace = Self { process, trace };
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         while !is_traced_by(pid, strace.process.pid()) {
             let ended = strace.process.status()?;
             ensure!(ended.is_none() && Instant::now() < deadline, "strace cannot attach: see strace.log");
@@ -57,18 +57,18 @@ impl Strace {
         Ok(strace)
     }
 
-    /// Lets the process go on untraced; returns the calls that were seen.
+    /// Detaches from the process; returns the traced calls.
     pub(crate) async fn detach(mut self) -> anyhow::Result<Vec<String>> {
-        // It has ended already where its process has.
+        // It has ended already if its process has.
         if self.process.status()?.is_none() {
             self.process.signal("TERM")?;
         }
-        self.process.ended(PATIENCE).await?;
+        self.process.ended(TIMEOUT).await?;
         Ok(std::fs::read_to_string(&self.trace)?.lines().map(str::to_owned).collect())
     }
 }
 
-/// Whether every thread is.
+/// Returns whether every thread is traced.
 fn is_traced_by(pid: u32, tracer: u32) -> bool {
     let Ok(threads) = std::fs::read_dir(format!("/proc/{pid}/task")) else { return false };
     let line = format!("TracerPid:\t{tracer}\n");

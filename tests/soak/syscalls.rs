@@ -1,7 +1,7 @@
-//! R1b: each system call of a vote's commit fails once, with an I/O error, with a full disk, and with the death of the
-//! process; afterwards the vote is in the database, or was never acknowledged, and the arena takes votes.
+//! R1b: each system call of a vote's commit fails once, with an I/O error, with a full disk, and with the death of the process; afterwards
+//! the vote is in the database, or was never acknowledged, and the arena accepts votes.
 //!
-//! The calls are counted first, by strace, on the votes of a quiet arena.
+//! The calls are counted first, by strace, on the votes of an idle arena.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,16 +16,16 @@ use crate::measurements::Measurements;
 use crate::strace::Strace;
 use crate::visitor::{Answer, Visitor};
 
-/// What a call is made to do, and `+` where all that come after it do the same until strace lets go.
+/// Injected fault of a call, and `+` if all later calls also fail until strace detaches.
 const FAULTS: [(&str, &str); 3] = [("error=EIO", ""), ("error=ENOSPC", "+"), ("signal=KILL", "")];
 
-/// Visitors from this number on only start a battle.
+/// First number of the visitors that only start a battle.
 const NEWCOMERS: usize = 1_000;
 
-/// A call of the commit: its name and its place among those of that name.
+/// Call of the commit: its name and its position among those of that name.
 type Call = (String, usize);
 
-/// The calls of one vote's commit, as strace sees them.
+/// Traces the calls of one vote's commit.
 async fn calls_of_a_vote(arena: &mut Arena, visitor: &mut Visitor) -> anyhow::Result<Vec<Call>> {
     visitor.ready_battle().await?;
     let strace = Strace::attach(arena.folder(), arena.pid()?, &arena.files(), None).await?;
@@ -41,7 +41,7 @@ async fn calls_of_a_vote(arena: &mut Arena, visitor: &mut Visitor) -> anyhow::Re
     Ok(counts.into_iter().flat_map(|(name, count)| (1..=count).map(move |place| (name.clone(), place))).collect())
 }
 
-/// One vote with one failing call; returns what its visitor did and received, in the end with a receipt.
+/// Casts one vote with one failing call; returns the history of its visitor, which ends with a receipt.
 async fn vote_with(
     arena: &mut Arena,
     number: usize,
@@ -54,7 +54,7 @@ async fn vote_with(
     let inject = format!("{}:{fault}:when={}{and_after}", call.0, call.1);
     let strace = Strace::attach(arena.folder(), arena.pid()?, &arena.files(), Some(&inject)).await?;
     let answer = visitor.try_to_vote("a").await;
-    // Where the fault lasts, it meets a battle's beginning, too: that is several statements in one transaction.
+    // A lasting fault also affects the start of a battle: that is several statements in one transaction.
     newcomer.try_to_start().await;
     let seen = strace.detach().await?;
     let hit = seen.iter().any(|line| line.contains("INJECTED") || line.contains("killed by SIGKILL"));
@@ -73,7 +73,7 @@ async fn vote_with(
     arena.start().await?;
     visitor.vote_until_acknowledged("b").await?;
     ensure!(is_stored(arena, &visitor).await?, "{inject}: after a restart, acknowledged and not in the database");
-    // Nobody votes on the newcomer's battle: only its prompt is known.
+    // No vote is cast on the newcomer's battle: only its prompt is known.
     Ok([visitor.into_history(), VisitorHistory { battles: Vec::new(), ..newcomer.into_history() }])
 }
 
@@ -105,7 +105,7 @@ async fn every_call_fails_once(folder: &Path) -> anyhow::Result<Vec<String>> {
     }
     arena.stop().await?;
     wrong.extend(arena.panics());
-    // Histories of failed cases are not complete, and are reported above.
+    // Histories of failed cases are incomplete, and are reported above.
     if wrong.is_empty() {
         wrong.extend(arena.violations(histories).await?.iter().map(ToString::to_string));
     }

@@ -1,5 +1,4 @@
-//! The models' server: every request gets words that no other request gets, and all of them are on record, so that any
-//! text can be traced to the one request that it came from.
+//! Model server: every request gets different words, and all of them are recorded, so that any text can be traced to its request.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
@@ -14,25 +13,25 @@ use tokio::task::{JoinHandle, JoinSet};
 
 use crate::checker::evidence::Written;
 
-/// How the models write.
+/// Length and speed of the models' replies.
 #[derive(Debug, Clone)]
 pub(crate) struct Tempo {
-    /// Words of one reply.
+    /// Number of words of one reply.
     words: Range<usize>,
-    /// The pause before each word, in milliseconds.
+    /// Pause before each word, in milliseconds.
     pause_ms: Range<u64>,
 }
 
 impl Tempo {
-    /// As real models: a reply takes about two seconds.
+    /// Like real models: a reply takes about two seconds.
     pub(crate) const REAL: Self = Self { words: 20..50, pause_ms: 30..70 };
-    /// So that votes, and not replies, are what an arena is busy with.
+    /// Short replies, so that the load is mostly votes.
     pub(crate) const QUICK: Self = Self { words: 2..6, pause_ms: 1..10 };
-    /// So that something can happen while they write.
+    /// Slow replies, so that events can occur during them.
     pub(crate) const SLOW: Self = Self { words: 20..21, pause_ms: 100..150 };
 }
 
-/// Serves until it is dropped.
+/// Model server that runs until it is dropped.
 pub(crate) struct Upstream {
     port: u16,
     written: Arc<Mutex<Vec<Written>>>,
@@ -52,7 +51,7 @@ impl Upstream {
         format!("http://127.0.0.1:{}/v1", self.port)
     }
 
-    /// Every request so far with its reply.
+    /// Returns every request so far with its reply.
     pub(crate) fn written(&self) -> Vec<Written> {
         self.written.lock().unwrap().clone()
     }
@@ -72,7 +71,7 @@ async fn accept(listener: TcpListener, written: Arc<Mutex<Vec<Written>>>, seed: 
     }
 }
 
-/// Answers one request after the other until the client goes away.
+/// Answers one request after the other until the client disconnects.
 async fn serve(
     mut stream: TcpStream,
     written: Arc<Mutex<Vec<Written>>>,
@@ -102,7 +101,7 @@ fn chunk(data: &str) -> Vec<u8> {
     format!("{:x}\r\n{event}\r\n", event.len()).into_bytes()
 }
 
-/// Puts the request and its reply on record, before any of it is sent.
+/// Records the request and its reply, before any of it is sent.
 fn take_down(body: &Value, written: &Mutex<Vec<Written>>, seed: u64, tempo: &Tempo) -> (Vec<String>, Vec<Duration>) {
     let mut written = written.lock().unwrap();
     let number = written.len();

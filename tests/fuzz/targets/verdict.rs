@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use langya::domain::benchmark::item::Item;
 use langya::domain::benchmark::superclue::construction::Draft;
 use langya::domain::benchmark::{Suite, SuiteOptions, custom_suite, suite};
-use langya::domain::judging::reasoning::Thought;
+use langya::domain::judging::reasoning::SplitReply;
 use langya::domain::judging::verdict::pair::Levels;
 use langya::domain::judging::verdict::{self, Rating, SCORES, Verdict};
 use libfuzzer_sys::fuzz_target;
@@ -53,7 +53,7 @@ fuzz_target!(|reply: &str| {
     let _ = (verdict::pair::parse(reply), verdict::choice::parse(reply), verdict::original_parsers::fastchat(reply));
     let _ = (Levels::Three.parse(reply), Levels::Five.parse(reply));
     let _ = Draft::parse(reply);
-    let Thought { reasoning, reply: said } = Thought::split(reply);
+    let SplitReply { reasoning, reply: said } = SplitReply::split(reply);
     assert!(reply.ends_with(said) && reply.contains(reasoning), "{reply:?}");
     for (suite, items) in SUITES.iter() {
         for item in items {

@@ -227,7 +227,7 @@ async fn the_link_of_an_annotator_who_is_left_out_is_shown_as_invalid() {
     let page = operator.get("/admin/campaigns/one?id=early").await.text().await.unwrap();
     assert!(page.contains("<td>in force</td>"), "{page}");
     let audit = entry("1 early");
-    assert!(arena.app.store.leave_annotator_out(("early", "early-1"), "asleep", &audit).await.unwrap());
+    assert!(arena.app.store.exclude_annotator(("early", "early-1"), "asleep", &audit).await.unwrap());
     assert_eq!(next_of(&arena, "early", &token).await, StatusCode::FORBIDDEN);
     let page = operator.get("/admin/campaigns/one?id=early").await.text().await.unwrap();
     assert!(page.contains("invalid: the annotator is excluded") && !page.contains("<td>in force</td>"), "{page}");
@@ -264,5 +264,5 @@ async fn an_operator_leaves_an_annotator_out_for_a_reason_and_counts_them_again(
     assert_eq!(operator.post_form("/admin/campaigns/readmit", &back).await.status(), StatusCode::CONFLICT);
     let audit = arena.app.store.audit_entries(&AuditFilter::default(), 2).await.unwrap();
     let entries: Vec<_> = audit.iter().map(|entry| (entry.action.as_str(), entry.latter.as_deref())).collect();
-    assert_eq!(entries, [("readmit_annotator", None), ("leave_annotator_out", Some("{\"reason\":\"asleep\"}"))]);
+    assert_eq!(entries, [("readmit_annotator", None), ("exclude_annotator", Some("{\"reason\":\"asleep\"}"))]);
 }

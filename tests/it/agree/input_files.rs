@@ -191,6 +191,31 @@ fn of_several_rows_of_one_individual_the_last_counts_and_the_rest_are_reported()
 }
 
 #[test]
+fn a_judge_that_saw_both_orders_has_one_verdict_whatever_the_order_of_the_rows() {
+    let votes = "question,voter,model_a,model_b,winner\n1,ann,x,y,a\n2,ann,x,y,a\n3,ann,x,y,tie\n";
+    let rows = ["1,x,y,a\n", "1,y,x,b\n", "2,x,y,a\n", "2,y,x,a\n", "3,y,x,a\n", "3,x,y,a\n"];
+    let of = |rows: Vec<&str>| files(votes, &format!("question,model_a,model_b,winner\n{}", rows.concat()));
+    let folder = of(rows.to_vec());
+    let json = result(&folder, &[]);
+    // The first verdict is x, the other two are ties.
+    share(&json["judge_human"]["with_ties"], 2, 3);
+    assert_eq!((&json["merged_orders"], &json["replaced"]), (&json!(3), &json!(0)));
+    assert_eq!((&json["wins"][0]["verdicts"]["wins"], &json["wins"][0]["verdicts"]["ties"]), (&json!(1), &json!(2)));
+    assert_eq!(json["sides"]["judge"]["a"], 5, "a side is what the judge saw");
+    assert_eq!(result(&of(rows.into_iter().rev().collect()), &[]), json);
+    assert!(agree(&folder, &[]).stdout.contains(", 3 pairs of verdicts in both orders merged to one"));
+}
+
+#[test]
+fn in_an_export_of_votes_each_battle_is_a_question() {
+    let votes = "seq,battle_id,model_a,model_b,winner,judge,turn\n1,b1,x,y,model_a,v,1\n2,b2,x,y,both_bad,w,1\n";
+    let folder = files(votes, "battle_id,turn,model_a,model_b,winner\nb1,1,y,x,model_b\nb2,1,x,y,model_a\n");
+    let json = result(&folder, &[]);
+    assert_eq!((&json["voted"], &json["judged"]), (&json!(2), &json!(2)));
+    share(&json["judge_human"]["with_ties"], 1, 2);
+}
+
+#[test]
 fn bands_are_only_of_a_scale_of_ten() {
     let scores = "item,model,annotator,score\n1,x,ann,87.5\n1,x,ben,87.5\n2,x,ann,-0\n2,x,ben,0\n";
     let labels = result(&files(scores, scores), &["--pool-judges"])["labels"].clone();

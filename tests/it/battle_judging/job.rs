@@ -13,7 +13,7 @@ use crate::support::upstream::{Gate, Script};
 use crate::support::visitor::Visitor;
 
 /// The longest wait; reached only by a failing test.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A field whose arena has the judge judge everything, with so many requests a day.
 async fn field(max_calls_per_day: u64) -> Field {
@@ -53,7 +53,7 @@ async fn until_kept(store: &Store, count: u64) {
             ticker.tick().await;
         }
     };
-    assert!(tokio::time::timeout(PATIENCE, kept).await.is_ok(), "{} of {count}", store.verdict_count().await.unwrap());
+    assert!(tokio::time::timeout(TIMEOUT, kept).await.is_ok(), "{} of {count}", store.verdict_count().await.unwrap());
 }
 
 #[actix_web::test]
@@ -109,7 +109,7 @@ async fn old_votes_are_left_to_the_command_and_an_arena_ends_while_a_judge_think
     field.upstream.until_received(2).await;
     // The judge says nothing as long as the gate is shut.
     let ended = tokio::task::spawn_blocking(move || server.terminate());
-    let status = tokio::time::timeout(PATIENCE, ended).await.expect("it waits for no judge").unwrap();
+    let status = tokio::time::timeout(TIMEOUT, ended).await.expect("it waits for no judge").unwrap();
     assert!(status.success());
     assert_eq!(field.requests("judge"), 2, "both orders of the new battle alone");
     assert_eq!(store(&field).await.verdict_count().await.unwrap(), 0);

@@ -3,14 +3,14 @@
 use serde_json::json;
 
 use super::batches::{ANSWER, check_asked, field, open, turns};
-use crate::support::batch_provider::{BatchPlan, BatchProvider, LineEnd};
+use crate::support::batch_provider::{BatchPlan, BatchProvider, RequestOutcome};
 use crate::support::program::langya_in;
 use crate::support::upstream::{Script, Upstream};
 
 #[actix_web::test]
 async fn what_an_expired_batch_left_is_asked_by_the_next_run_alone() {
     let (field, provider) = field().await;
-    let line = |at| if at < 5 { LineEnd::Reply } else { LineEnd::Expired };
+    let line = |at| if at < 5 { RequestOutcome::Reply } else { RequestOutcome::Expired };
     provider.plan(BatchPlan { status: "expired", line, ..BatchPlan::default() });
     let run = field.run(&ANSWER).await;
     assert_eq!((run.code, provider.sizes()), (Some(1), vec![turns()]), "{}", run.stderr);
@@ -23,10 +23,10 @@ async fn what_an_expired_batch_left_is_asked_by_the_next_run_alone() {
 async fn a_failed_line_is_what_a_failed_request_would_be() {
     let (field, provider) = field().await;
     let line = |at| match at {
-        0 => LineEnd::Status(400),
-        1 => LineEnd::Status(500),
-        2 => LineEnd::Nothing,
-        _ => LineEnd::Reply,
+        0 => RequestOutcome::Status(400),
+        1 => RequestOutcome::Status(500),
+        2 => RequestOutcome::Nothing,
+        _ => RequestOutcome::Reply,
     };
     provider.plan(BatchPlan { line, ..BatchPlan::default() });
     let run = field.run(&ANSWER).await;
@@ -157,7 +157,7 @@ async fn a_provider_that_cannot_be_reached_for_a_while_is_asked_on() {
 async fn no_key_and_no_prompt_is_in_what_is_said_or_noted() {
     let (field, provider) = field().await;
     field.edit("provider = \"openai\"", "provider = \"openai\"\napi_key_env = \"MY_KEY\"");
-    provider.plan(BatchPlan { line: |_| LineEnd::Status(500), ..BatchPlan::default() });
+    provider.plan(BatchPlan { line: |_| RequestOutcome::Status(500), ..BatchPlan::default() });
     let environment = [("MY_KEY", "sk-CANARY"), ("RUST_LOG", "langya=trace,langya_infra=trace")];
     let folder = field.path().to_owned();
     let run = tokio::task::spawn_blocking(move || langya_in(&folder, ANSWER, &environment)).await.unwrap();

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::mtbench101::{compare, data, dialogues, expected};
 use super::{Field, answer, score};
-use crate::support::batch_provider::{BatchPlan, BatchProvider, LineEnd};
+use crate::support::batch_provider::{BatchPlan, BatchProvider, RequestOutcome};
 use crate::support::program::{Server, UnderWay};
 use crate::support::visitor::get;
 
@@ -124,6 +124,7 @@ async fn reports_and_comparisons_say_whether_a_run_was_sent_in_batches() {
         let row = table.lines().nth(1).unwrap();
         assert!(row.ends_with(&format!(" | {cell} |")), "{language}: {report}");
     }
+    field.edit("id = \"one\"\n", "id = \"one\"\nname = \"The first one\"\n");
     let server = Server::start(field.path(), &[]);
     for (language, rows) in [
         (
@@ -137,6 +138,8 @@ async fn reports_and_comparisons_say_whether_a_run_was_sent_in_batches() {
         for row in rows {
             assert!(page.contains(row), "{row}: {page}");
         }
+        assert!(page.contains("<bdi translate=\"no\">The first one</bdi>"), "by its name: {page}");
+        assert!(!page.contains("<bdi translate=\"no\">one</bdi>"), "{page}");
     }
     server.log_at_end().await;
 }
@@ -351,10 +354,10 @@ async fn the_form_of_anthropic_is_spoken_too() {
     field.edit("provider = \"openai\"", "provider = \"anthropic\"");
     provider.plan(BatchPlan {
         line: |at| match at {
-            0 => LineEnd::Status(400),
-            1 => LineEnd::Expired,
-            2 => LineEnd::Status(500),
-            _ => LineEnd::Reply,
+            0 => RequestOutcome::Status(400),
+            1 => RequestOutcome::Expired,
+            2 => RequestOutcome::Status(500),
+            _ => RequestOutcome::Reply,
         },
         ..BatchPlan::default()
     });

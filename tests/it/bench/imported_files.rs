@@ -232,7 +232,7 @@ async fn a_bad_file_is_refused_by_its_line_and_leaves_nothing() {
             "line 27: the task \"XX\" is unknown",
         ),
         (
-            line("{\"task\": \"CM\", \"id\": 3, \"history\": [{\"user\": \"u\", \"bot\": \"b\"}]}"),
+            line("{\"task\": \"TS\", \"id\": 3, \"history\": [{\"user\": \"u\", \"bot\": \"b\"}]}"),
             "line 27: the id \"3\" is already on line 3",
         ),
         (String::new(), "the file has no items"),
@@ -272,6 +272,10 @@ async fn bad_answers_and_verdicts_are_refused_by_their_line_and_leave_nothing() 
         let refused = field.refused(&["import", what, "bad.jsonl", "--suite", "mtbench101"]).await;
         assert!(refused.contains("bad.jsonl") && refused.contains(said), "{text}: {refused}");
     }
+    let twice = "{\"item\": 1, \"model\": \"far\", \"judge\": \"j\", \"judgment\": \"Rating: [[4]]\", \"score\": 9}\n";
+    field.write("twice.jsonl", twice);
+    let refused = field.refused(&["import", "verdicts", "twice.jsonl", "--suite", "mtbench101"]).await;
+    assert!(refused.contains("line 1: the judge's reply says 4 and the score is 9"), "{refused}");
     for (text, said) in [
         ("suite,model,score\nmtbench101,m,high\n", "line 2: score is \"high\": write a number"),
         (

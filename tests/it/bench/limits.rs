@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::mtbench101::{compare, data, dialogues, expected};
-use super::{AT_ONCE, Field, score};
+use super::{AT_ONCE, Field, reply, score};
 use crate::support::postgres::TestDatabase;
 use crate::support::program::{Server, UnderWay};
 use crate::support::until;
@@ -47,6 +47,20 @@ async fn a_budget_of_money_is_not_passed() {
     field.write("langya.toml", settings.replace("input_price", "# input_price"));
     let refused = field.refused(&["bench", "answer", "mtbench101", "--models", "one", "--budget", "1"]).await;
     assert!(refused.contains("\"one\" has no prices") && refused.contains("--max-calls"), "{refused}");
+    // A dry run spends nothing: it says that the cost is unknown.
+    let dry = ["bench", "answer", "mtbench101", "--models", "one", "--budget", "1", "--dry-run"];
+    let planned = field.run(&dry).await;
+    assert!(planned.code == Some(0) && planned.stderr.contains("no prices for one"), "{}", planned.stderr);
+}
+
+#[actix_web::test]
+async fn a_run_whose_judge_never_gives_a_verdict_has_failed() {
+    let field = Field::with_judge(&["one"], |_, _| reply("Fine.")).await;
+    field.write("mt.jsonl", data(&dialogues()));
+    field.done(&["import", "suite", "mtbench101", "mt.jsonl"]).await;
+    let run = field.run(&["bench", "run", "mtbench101", "--models", "one", "--judge", "judge", "--canaries"]).await;
+    assert_eq!(run.code, Some(1), "{}", run.stdout);
+    assert!(run.stderr.contains("no reply of judge contains a verdict"), "{}", run.stderr);
 }
 
 #[actix_web::test]

@@ -190,6 +190,10 @@ async fn a_prompt_in_the_official_form_of_urs_is_sent_and_its_replies_are_read()
     ];
     let more = ["--prompt", "official.txt", "--compat", "urs.chinese_prompt"];
     check(&scores(&field, "urs", &more).await, &by_form);
+    let plain = field.run(&["bench", "report", "urs"]).await;
+    assert!(plain.stdout.contains("no judgements yet"), "{}", plain.stdout);
+    assert!(plain.stderr.contains("`langya bench report urs --prompt FILE_WITH_SHA256_"), "{}", plain.stderr);
+    assert!(plain.stderr.contains(" --compat urs.chinese_prompt` shows them"), "{}", plain.stderr);
     let prompt = sent(&field, "How many legs?");
     assert!(prompt.contains("您评估的回答类型是[信息检索]"), "{prompt}");
     assert!(

@@ -10,7 +10,7 @@ use super::*;
 use crate::support::arena::NO_LIMITS;
 
 /// Longest wait for a leaderboard; reached only by a failing test.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 const RATED: &str = "task = \"pairwise\"\njudgements_per_item = 2\nrepeat_share = 0.5\nrated = true\nseed = 7\n";
 
 impl CampaignFixture {
@@ -35,7 +35,7 @@ impl CampaignFixture {
     async fn until_rated(&self, votes: u64) {
         let mut changes = self.arena.app.leaderboard.changes();
         let rates = changes.wait_for(|snapshot| snapshot.leaderboard.votes.rated == votes);
-        assert!(tokio::time::timeout(PATIENCE, rates).await.is_ok_and(|found| found.is_ok()), "never {votes} votes");
+        assert!(tokio::time::timeout(TIMEOUT, rates).await.is_ok_and(|found| found.is_ok()), "never {votes} votes");
     }
 
     /// Who has how many wins on the leaderboard of this address.
@@ -193,7 +193,7 @@ async fn an_annotator_who_is_left_out_counts_nowhere_until_readmitted() {
     fixture.until_rated(6).await;
     assert_eq!(fixture.next(&tokens[0]).await["finished"], true);
     let audit = langya_beside(fixture.folder.path(), &["admin", "audit", "--data-dir", "data"]).await.stdout;
-    assert!(audit.contains("leave_annotator_out") && audit.contains("readmit_annotator"), "{audit}");
+    assert!(audit.contains("exclude_annotator") && audit.contains("readmit_annotator"), "{audit}");
     fixture.arena.end().await;
 }
 

@@ -8,7 +8,7 @@ use langya::infra::llm::model_discovery::{DiscoveryTargets, discover, with_disco
 use langya::infra::llm::roster::Roster;
 use serde_json::json;
 
-use super::{PATIENCE, settings};
+use super::{TIMEOUT, settings};
 use crate::support::upstream::{Script, Upstream};
 
 fn nowhere() -> DiscoveryTargets {
@@ -19,8 +19,8 @@ fn nowhere() -> DiscoveryTargets {
         openai: closed.clone(),
         anthropic: closed,
         allowed: AllowedAddresses::default(),
-        local_wait: PATIENCE,
-        remote_wait: PATIENCE,
+        local_wait: TIMEOUT,
+        remote_wait: TIMEOUT,
     }
 }
 

@@ -7,7 +7,7 @@ use serde_json::json;
 use tokio::time::timeout;
 
 use super::{
-    PATIENCE, check, conversation, deltas, guarded, listen, model_of, model_with_key, scripted_reply, settings,
+    TIMEOUT, check, conversation, deltas, guarded, listen, model_of, model_with_key, scripted_reply, settings,
 };
 use crate::support::upstream::{Gate, Script, Upstream, delta};
 
@@ -94,7 +94,7 @@ async fn the_reason_of_the_end_is_known_before_the_provider_has_nothing_more_to_
     upstream.script("m", Script::stream().text("one").event(&finished).hang());
     let mut reply = model_of(&settings(&upstream, ProviderKind::Openai)).reply(&conversation());
     for part in [ReplyPart::Text("one".into()), ReplyPart::TextEnded] {
-        assert_eq!(timeout(PATIENCE, reply.next()).await.unwrap(), Some(Ok(part)));
+        assert_eq!(timeout(TIMEOUT, reply.next()).await.unwrap(), Some(Ok(part)));
     }
 }
 
@@ -135,7 +135,7 @@ async fn a_dropped_reply_closes_the_connection() {
         upstream.script("m", script);
         let model = guarded(model_of(&settings(&upstream, ProviderKind::Openai)), |_| {});
         let mut reply = model.reply(&conversation());
-        assert_eq!(timeout(PATIENCE, reply.next()).await.unwrap(), Some(Ok(ReplyPart::Text("one".into()))));
+        assert_eq!(timeout(TIMEOUT, reply.next()).await.unwrap(), Some(Ok(ReplyPart::Text("one".into()))));
         assert_eq!(upstream.active(), 1);
         drop(reply);
         upstream.until_active(0).await;
@@ -158,7 +158,7 @@ async fn a_part_is_passed_on_before_the_next_one_comes() {
     let (upstream, gate) = (Upstream::start().await, Gate::new());
     upstream.script("m", Script::stream().text("one").wait(&gate).text("two").end());
     let mut reply = model_of(&settings(&upstream, ProviderKind::Openai)).reply(&conversation());
-    assert_eq!(timeout(PATIENCE, reply.next()).await.unwrap(), Some(Ok(ReplyPart::Text("one".into()))));
+    assert_eq!(timeout(TIMEOUT, reply.next()).await.unwrap(), Some(Ok(ReplyPart::Text("one".into()))));
     gate.open();
     assert_eq!(listen(reply).await.text, "two");
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use langya::domain::admin::action::AdminAction;
 use langya::domain::admin::model_stats::ModelStats;
-use langya::domain::admin::oidc_account::RoleFrom;
+use langya::domain::admin::oidc_account::RoleSource;
 use langya::domain::admin::role::Role;
 use langya::domain::battle::progress::{Progress, Stage};
 use langya::domain::battle::{ModelId, Side};
@@ -134,7 +134,7 @@ pub(super) async fn an_owner_who_cannot_sign_in_does_not_count_as_another_one(st
         id: "id of eve",
         name: "eve",
         role: Role::Owner,
-        role_from: RoleFrom::Owner,
+        role_from: RoleSource::Owner,
         identity: IdentityHash::Email("hash"),
         created_at: Timestamp(2),
     };

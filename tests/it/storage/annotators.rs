@@ -6,7 +6,7 @@ use langya::domain::campaign::items::CampaignItem;
 use langya::domain::time::Timestamp;
 use langya::infra::storage::{
     AssignmentLimit, AssignmentRequest, JudgementWithdrawal, NewAnnotator, NewCampaign, NewCampaignJudgement, NewUnit,
-    NothingLeft, Store,
+    NoAssignmentReason, Store,
 };
 
 use super::admin::entry;
@@ -35,7 +35,7 @@ async fn campaign(store: &Store, id: &str) {
 }
 
 /// The assignment that this annotator gets at this minute; a new one has an id of both.
-async fn next(store: &Store, campaign: &str, annotator: &str, minute: i64) -> Result<String, NothingLeft> {
+async fn next(store: &Store, campaign: &str, annotator: &str, minute: i64) -> Result<String, NoAssignmentReason> {
     let request = AssignmentRequest {
         campaign,
         annotator,
@@ -76,13 +76,13 @@ pub(super) async fn an_assignment_that_was_taken_back_is_its_annotators_again(st
     assert_eq!(next(store, "c", "c-1", 35).await, Ok(late.clone()), "although it went to another one too");
     let again = judge(store, "c-1", &late, 36).await;
     assert_ne!(again, judged);
-    assert_eq!(next(store, "c", "c-1", 37).await, Err(NothingLeft::Units));
+    assert_eq!(next(store, "c", "c-1", 37).await, Err(NoAssignmentReason::Units));
     assert_eq!(next(store, "c", "c-2", 38).await, Ok(other));
 
     campaign(store, "d").await;
     let first = next(store, "d", "d-1", 1).await.unwrap();
     let judged = judge(store, "d-1", &first, 2).await;
     take_back(store, "d-1", &judged, 60).await;
-    assert_eq!(next(store, "d", "d-2", 61).await, Err(NothingLeft::Units), "the annotator is at it again");
+    assert_eq!(next(store, "d", "d-2", 61).await, Err(NoAssignmentReason::Units), "the annotator is at it again");
     assert_eq!(next(store, "d", "d-2", 91).await, Ok("d-2 at 91".to_owned()), "but not for ever");
 }

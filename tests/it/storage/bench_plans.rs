@@ -5,7 +5,7 @@ use langya::domain::benchmark::run_plan::{PlannedSuite, RunPlan};
 use langya::domain::benchmark::run_report::{PlannedStep, RequestTotal};
 use langya::domain::benchmark::run_state::RunState;
 use langya::domain::time::Timestamp;
-use langya::infra::storage::{AuditFilter, NewBenchPlan, PlanBeat, PlanStep, Store};
+use langya::infra::storage::{AuditFilter, NewBenchPlan, PlanHeartbeat, PlanStep, Store};
 
 use super::admin::entry;
 use super::bench::run_of_plan;
@@ -33,15 +33,15 @@ pub(super) async fn one_plan_runs_at_a_time_and_is_stopped_and_ended_once(store:
     let running = store.running_bench_plan().await.unwrap().unwrap();
     let id = running.id.as_str();
     assert_eq!((running.plan, running.steps), (plan(), steps()), "to the last bit");
-    let beat = async |now| store.beat_bench_plan(id, "waits", Timestamp(now)).await.unwrap();
-    assert_eq!(beat(20).await, PlanBeat::GoesOn);
+    let beat = async |now| store.heartbeat_bench_plan(id, "waits", Timestamp(now)).await.unwrap();
+    assert_eq!(beat(20).await, PlanHeartbeat::GoesOn);
     let stop =
         async |audit: &str| store.ask_bench_plan_to_stop(id, &entry(audit, AdminAction::StopBenchmarks)).await.unwrap();
     assert!(stop("5-1").await && !stop("5-2").await, "it was asked already");
-    assert_eq!(beat(21).await, PlanBeat::StopAsked);
+    assert_eq!(beat(21).await, PlanHeartbeat::StopAsked);
     store.end_bench_plan(id, RunState::Stopped, "left", Timestamp(30)).await.unwrap();
     store.end_bench_plan(id, RunState::Done, "", Timestamp(40)).await.unwrap();
-    assert_eq!(beat(50).await, PlanBeat::Ended);
+    assert_eq!(beat(50).await, PlanHeartbeat::Ended);
     assert!(!stop("5-3").await, "it has ended");
     let [ended] = &store.bench_plans(9).await.unwrap()[..] else { panic!("one") };
     assert_eq!((ended.state, ended.note.as_str(), ended.changed_at), (RunState::Stopped, "left", Timestamp(30)));

@@ -251,8 +251,8 @@ pub(super) async fn judgements_of_a_rated_campaign_are_votes_until_they_are_take
     assert_eq!(store.annotators_with_judgements("c").await.unwrap(), ["c-1", "c-2"]);
     assert_eq!(store.judgements_of("c-9").await.unwrap().rows().count(), 0);
     let left_out = entry("a2", AdminAction::LeaveAnnotatorOut);
-    assert!(store.leave_annotator_out(("c", "c-1"), "was asleep", &left_out).await.unwrap());
-    assert!(!store.leave_annotator_out(("c", "c-1"), "twice", &left_out).await.unwrap());
+    assert!(store.exclude_annotator(("c", "c-1"), "was asleep", &left_out).await.unwrap());
+    assert!(!store.exclude_annotator(("c", "c-1"), "twice", &left_out).await.unwrap());
     assert!(store.annotator("c", "h1").await.unwrap().unwrap().left_out_at.is_some());
     assert_eq!(in_force().await, ["left_out taken_back", "left_out", "identity_leak"]);
     let excluded = store.latest_exclusions(Some("left_out"), (Timestamp(i64::MAX), ""), 9).await.unwrap();

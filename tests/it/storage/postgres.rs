@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::time::Duration;
 
 use langya::domain::battle::Outcome;
-use langya::domain::public_log::promised_vote::{FEW_UNLOGGED, MOST_UNLOGGED};
+use langya::domain::public_log::promised_vote::{FEW_UNLOGGED, MAX_UNLOGGED};
 use langya::domain::time::Timestamp;
 use langya::formats::tables::Format;
 use langya::formats::votes::ReadOptions;
@@ -123,7 +123,7 @@ async fn an_import_of_many_votes_is_known_before_other_votes_wait_for_it_and_one
         assert_eq!(report.unwrap().imported, Imported::All(votes));
         assert!(!store.is_importing().await.unwrap(), "it is committed");
     }
-    assert_eq!(store.unlogged_votes(MOST_UNLOGGED).await.unwrap().count, 2 * FEW_UNLOGGED + 1);
+    assert_eq!(store.unlogged_votes(MAX_UNLOGGED).await.unwrap().count, 2 * FEW_UNLOGGED + 1);
     database.drop().await;
 }
 

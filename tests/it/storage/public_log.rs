@@ -108,7 +108,7 @@ async fn bodies(store: &Store) -> Vec<Value> {
 pub(super) async fn votes_are_in_the_log_once_the_leaderboard_shows_them(store: &Store) {
     let folder = tempfile::tempdir().unwrap();
     assert_eq!(append_all(store, folder.path()).await, 0);
-    assert_eq!(head(store).await, TreeHead { size: 0, root: TreeHash::of_nothing() });
+    assert_eq!(head(store).await, TreeHead { size: 0, root: TreeHash::empty_root() });
     let numbers = cast(store, &["x", "y", "z"]).await;
     assert_eq!(append_all(store, folder.path()).await, 0, "no leaderboard shows a vote yet");
     show(store, numbers[1]).await;

@@ -425,7 +425,7 @@ async fn no_vote_is_taken_into_a_damaged_file() {
 
     let store = Store::open(&settings(folder.path()), IfMissing::Fail).await.unwrap();
     let found = store.battle_record(&BattleId::new("x")).await.unwrap_err();
-    assert!(found.is_outage() && !found.may_pass(), "{found}");
+    assert!(found.is_outage() && !found.may_be_transient(), "{found}");
     assert!(refuses_votes(&store, OutageKind::Damaged).await);
     assert!(matches!(store.check().await, Err(StoreError::Outage(OutageKind::Damaged))), "nothing ends it");
     let store = Store::open(&settings(folder.path()), IfMissing::Fail).await.unwrap();

@@ -148,6 +148,10 @@ fn what_is_wrong_with_a_file_is_said_with_its_line() {
         &good.replace("\"c\"", "\" \"").replace("1,", "2,"),
         "line 2: a bot's text is empty: give its text or remove the record",
     );
+    check(
+        r#"{"task":"CM","id":2,"history":[{"user":"u","bot":"b"}]}"#,
+        "line 2: this is not a record of the suite: it has one turn, and the task CM judges from the second turn on",
+    );
     assert_eq!(
         plain().read(b"\n").unwrap_err().to_string(),
         "line 1: the file has no items: give the suite's official data file"

@@ -63,6 +63,7 @@ fn each_row_counts_its_own_judgements_and_says_when_the_last_came() {
         at(7, by("j", "m", failed())),
         at(6, by("j", "m", failed())),
         at(9, by("k", "m", rated("1", 1, 5.0, &[]))),
+        at(8, by("k", "m", failed())),
         at(4, by("j", "n", rated("1", 1, 4.0, &[]))),
     ];
     let by_baseline = JudgementsByBaseline::from([(String::new(), judgements)]);
@@ -73,8 +74,8 @@ fn each_row_counts_its_own_judgements_and_says_when_the_last_came() {
         .collect();
     let expected = [
         ("m", "j", 7, [("ok", 1), ("parse_failed", 2)].into()),
-        ("m", "k", 9, [("ok", 1)].into()),
-        ("m", "j+k", 9, [("ok", 2), ("parse_failed", 2)].into()),
+        ("m", "k", 9, [("ok", 1), ("parse_failed", 1)].into()),
+        ("m", "j+k", 9, [("ok", 2), ("parse_failed", 3)].into()),
         ("n", "j", 4, [("ok", 1)].into()),
         ("n", "k", 0, [].into()),
         ("n", "j+k", 4, [("ok", 1)].into()),
@@ -106,6 +107,27 @@ fn a_model_costs_what_all_its_judgements_cost_also_those_that_failed() {
     let prices = |_: &str| Some(Prices { input: 1e6, output: 1e5 });
     let facts = series.facts("m", &Aliases::default(), &prices).unwrap();
     assert_eq!((facts.judged_at, facts.cost), (8, Some(30.2)));
+}
+
+#[test]
+fn a_judge_that_was_tried_on_some_items_leaves_the_series_as_it_was_and_is_named() {
+    let suite = suite_with("alignbench", None, &[]);
+    let items = &read_fixture(&*suite, "alignbench.jsonl")[..2];
+    let full = ["m", "n"].map(|model| ["1", "2"].map(|item| by("j", model, rated(item, 1, 6.0, &[])))).concat();
+    let tried = ["m", "n"].map(|model| by("k", model, rated("1", 1, 2.0, &[])));
+    let series = |judgements: &[Judgement], judges: &[&str]| {
+        let judges = judges.iter().map(|&judge| judge.to_owned()).collect();
+        let used = SuiteUsed { suite: "alignbench".to_owned(), judges, ..SuiteUsed::default() };
+        SuiteSeries::new(&*suite, items, judgements, used, BootstrapOptions { replicates: 0, seed: 0 })
+    };
+    let part = |series: &SuiteSeries| series.part("reasoning", ConfidenceLevel::default()).unwrap();
+    let (before, after) = (series(&full, &["j"]), series(&[&full[..], &tried].concat(), &["j", "k"]));
+    assert_eq!((part(&after).points, &after.used.judges), (part(&before).points, &vec!["j".to_owned()]));
+    assert_eq!((after.judges.len(), after.used.judgements), (2, 4), "the other one can still be named");
+    assert!(part(&after).notes.iter().any(|note| note.contains("k judged too little")), "{:?}", part(&after).notes);
+    let one = series(&full[..3], &["j"]).part("", ConfidenceLevel::default()).unwrap().notes;
+    assert!(one.iter().all(|note| !note.contains("not every judge")), "there is one judge: {one:?}");
+    assert!(one.iter().any(|note| note.contains("n (1 of 2): a score needs a verdict in each")), "{one:?}");
 }
 
 #[test]

@@ -213,6 +213,16 @@ fn what_is_wrong_with_a_file_is_said_with_its_line() {
         r#"{"id": 1, "capability": "计算", "turns": ["a", "b", "c"]}"#,
         "line 1: this is not a record of the suite: it has 3",
     );
+    refused(
+        open(),
+        r#"{"id": 1, "capability": "计算", "turns": ["a"], "reference": ["b", "c"]}"#,
+        "line 1: this is not a record of the suite: it has 2 references to 1 turns",
+    );
+    refused(
+        close(),
+        r#"{"id":1,"capability":"计算","question":"?","options":{"A":"1","A":"2","B":"3","C":"4","D":"5"},"answer":"A"}"#,
+        "line 1: this is not a record of the suite: ",
+    );
     let close_line = std::fs::read_to_string(data("superclue_close.jsonl")).unwrap();
     let close_line = close_line.lines().next().unwrap();
     refused(close(), &close_line.replace("\"56\", ", ""), "line 1: this is not a record of the suite: it needs four");

@@ -1,9 +1,9 @@
-//! Holds answers of the API against the document of the API, field by field.
+//! Validates responses of the API against its OpenAPI document, field by field.
 
 use langya::server::http::openapi::document;
 use serde_json::Value;
 
-/// What the checker reads of a schema; a document that says more needs more of the checker.
+/// Schema keywords that the checker supports; a document with others needs an extended checker.
 const KEYWORDS: [&str; 21] = [
     "$ref",
     "additionalProperties",
@@ -28,14 +28,14 @@ const KEYWORDS: [&str; 21] = [
     "uniqueItems",
 ];
 
-/// The operation of a path of the document, such as `/api/v1/benchmarks/{suite}`.
+/// Returns the operation of a path of the document, such as `/api/v1/benchmarks/{suite}`.
 pub(crate) fn operation(method: &str, template: &str) -> &'static Value {
     let operation = &document()["paths"][template][method];
     assert!(operation.is_object(), "{method} {template} is not in the document");
     operation
 }
 
-/// Whether an answer is as the document says.
+/// Asserts that a response conforms to the document.
 #[track_caller]
 pub(crate) fn check_answer(method: &str, template: &str, status: u16, kind: &str, body: &str) {
     let name = format!("{method} {template} with {status}");
@@ -48,7 +48,8 @@ pub(crate) fn check_answer(method: &str, template: &str, status: u16, kind: &str
     assert!(misfits.is_empty(), "{name}: {misfits:#?}");
 }
 
-/// What of a value the schema does not allow. Where several schemas share a value (`allOf`), none of them alone knows all fields.
+/// Lists the parts of a value that the schema does not allow. Where several schemas share a value (`allOf`), no single one defines all
+/// fields.
 fn misfits(schema: &Value, value: &Value, at: &str, is_whole: bool) -> Vec<String> {
     let Some(rules) = schema.as_object() else { return Vec::new() };
     for keyword in rules.keys() {

@@ -1,4 +1,4 @@
-//! The real application on a free port, with a database of its own, scripted models and a seeded rng.
+//! The real application on a free port, with a separate database, scripted models and a seeded rng.
 
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -23,18 +23,18 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use tempfile::TempDir;
 
-use super::PATIENCE;
+use super::TIMEOUT;
 use super::embedded;
 use super::scripted::Scripted;
 use super::visitor::Visitor;
 
-/// The seed of every arena under test; printed by a failing one.
+/// Seed of every arena under test; a failing one prints it.
 pub(crate) const SEED: u64 = 20_261_121;
 
-/// What webhooks of a test are signed with.
+/// Secret that signs the webhooks of a test.
 pub(crate) const HOOK_SECRET: &str = "a secret of the tests alone";
 
-/// Limits that stop nobody: tests are quicker than people.
+/// Limits that refuse no request: tests are quicker than people.
 pub(crate) const NO_LIMITS: LimitSettings = LimitSettings {
     turns: WindowLimits::NONE,
     votes: WindowLimits::NONE,
@@ -52,9 +52,9 @@ pub(crate) const NO_LIMITS: LimitSettings = LimitSettings {
     proof_above: 1.0,
 };
 
-/// A running arena. Dropping it stops the server; [`TestArena::end`] also proves that every task ended.
+/// Running arena. Dropping it stops the server; [`TestArena::end`] also asserts that every task ended.
 pub(crate) struct TestArena {
-    /// What the edges reach.
+    /// Shared state of HTTP handlers, websockets and jobs.
     pub(crate) app: Arc<AppState>,
     /// `http://127.0.0.1:PORT`
     pub(crate) url: String,
@@ -82,7 +82,7 @@ impl TestArena {
         Self::start_with_roster(roster(models, limits), change).await
     }
 
-    /// Starts an arena on a bus of the test's own; beside another one, it serves the same database.
+    /// Starts an arena on the test's own event bus; beside another one, it serves the same database.
     pub(crate) async fn start_on(
         models: &[(&str, &Scripted)],
         events: Arc<dyn EventBus>,
@@ -93,7 +93,7 @@ impl TestArena {
         Self::start_in(roster(models, quick_limits()), events, store, change).await
     }
 
-    /// Starts an arena with a roster of the test's own.
+    /// Starts an arena with the test's own roster.
     pub(crate) async fn start_with_roster(roster: Roster, change: impl FnOnce(&mut Settings)) -> Self {
         let events = Arc::new(LocalBus::new(InstanceId("test".into())));
         Self::start_in(roster, events, None, change).await
@@ -116,7 +116,7 @@ impl TestArena {
         settings.rating.group_votes = 1;
         settings.limits = NO_LIMITS;
         change(&mut settings);
-        // Two instances with one seed would take two visitors for the same person.
+        // Two instances with one seed would identify two visitors as the same person.
         let rng = SharedRng::seeded(SEED + u64::from(store.is_some()));
         let store = match store {
             Some(store) => store,
@@ -136,14 +136,14 @@ impl TestArena {
         Self { app, url, serving, _folder: folder }
     }
 
-    /// A new visitor.
+    /// Connects a new visitor.
     pub(crate) async fn visitor(&self) -> Visitor {
         Visitor::connect(&self.url).await
     }
 
-    /// Ends the arena; fails if a background task does not come to its end.
+    /// Stops the arena; fails if a background task does not end.
     pub(crate) async fn end(self) {
-        assert!(self.app.tasks.end(PATIENCE).await, "a background task did not end");
+        assert!(self.app.tasks.end(TIMEOUT).await, "a background task did not end");
     }
 }
 
@@ -162,7 +162,7 @@ fn roster(models: &[(&str, &Scripted)], limits: ReplyLimits) -> Roster {
     Roster::new(guarded.collect())
 }
 
-/// A public face whose every field gives the model away, so that a test can look for it.
+/// Returns a model card whose every field reveals the model, so that a test can search for it.
 pub(crate) fn card(id: &str) -> ModelCard {
     ModelCard {
         id: ModelId::new(id),
@@ -173,14 +173,14 @@ pub(crate) fn card(id: &str) -> ModelCard {
     }
 }
 
-/// Limits that stop no model on a busy machine, without retries; a test of a limit sets its own.
+/// Returns limits that stop no model on a busy machine, without retries; a test of a limit sets its own.
 pub(crate) fn quick_limits() -> ReplyLimits {
     ReplyLimits {
         timeouts: Timeouts {
             connect: Duration::from_millis(500),
-            first_token: 2 * PATIENCE,
-            idle: 2 * PATIENCE,
-            total: 2 * PATIENCE,
+            first_token: 2 * TIMEOUT,
+            idle: 2 * TIMEOUT,
+            total: 2 * TIMEOUT,
         },
         retries: 0,
         backoff: Duration::from_millis(1),

@@ -1,6 +1,6 @@
-//! A provider's batches as a scripted server plays them, in both forms: that of OpenAI and that of Anthropic.
+//! Scripted batch APIs of a provider, in the formats of OpenAI and Anthropic.
 //!
-//! It keeps files and batches like a provider. A test says for each batch how it ends, and counts what was sent.
+//! It stores files and batches like a provider. A test sets the outcome of each batch, and counts the requests.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
@@ -9,37 +9,43 @@ use serde_json::{Value, json};
 
 use super::upstream::{ANYTHING_ELSE, Received, Script, Upstream};
 
-/// The end of one request of a batch.
+/// Outcome of one request of a batch.
 #[derive(Debug, Clone)]
-pub(crate) enum LineEnd {
-    /// A reply.
+pub(crate) enum RequestOutcome {
+    /// Successful reply.
     Reply,
-    /// A status, as of a single request.
+    /// HTTP status, as for a single request.
     Status(u16),
-    /// No line.
+    /// No result line.
     Nothing,
-    /// Its time was over.
+    /// Expired before it was processed.
     Expired,
 }
 
-/// How a batch goes.
+/// Scripted outcome of a batch.
 #[derive(Clone)]
 pub(crate) struct BatchPlan {
-    /// Its last state: completed, expired, cancelled or failed.
+    /// Final status: completed, expired, cancelled or failed.
     pub(crate) status: &'static str,
-    /// The end of each request, by its position.
-    pub(crate) line: fn(usize) -> LineEnd,
-    /// Lines that nobody asked for, before the others; `KEY` is the key of the first request.
+    /// Outcome of each request by its position.
+    pub(crate) line: fn(usize) -> RequestOutcome,
+    /// Unrequested lines before the others; `KEY` is the key of the first request.
     pub(crate) noise: Vec<String>,
-    /// Whether the answer to its creation never comes.
+    /// Whether the response to its creation is never sent.
     pub(crate) is_silent: bool,
-    /// Where its results are said to be, in Anthropic's form.
+    /// Reported address of its results, in Anthropic's format.
     pub(crate) results_url: Option<String>,
 }
 
 impl Default for BatchPlan {
     fn default() -> Self {
-        Self { status: "completed", line: |_| LineEnd::Reply, noise: Vec::new(), is_silent: false, results_url: None }
+        Self {
+            status: "completed",
+            line: |_| RequestOutcome::Reply,
+            noise: Vec::new(),
+            is_silent: false,
+            results_url: None,
+        }
     }
 }
 
@@ -51,7 +57,7 @@ struct Batch {
     looks: usize,
 }
 
-/// What a model says to a question.
+/// Reply function of model and question.
 type Says = Arc<dyn Fn(&str, &str) -> String + Send + Sync>;
 
 #[derive(Default)]
@@ -62,7 +68,7 @@ struct Kept {
     is_held: bool,
 }
 
-/// The provider.
+/// Scripted provider.
 #[derive(Clone)]
 pub(crate) struct BatchProvider {
     kept: Arc<Mutex<Kept>>,
@@ -79,22 +85,22 @@ impl BatchProvider {
         provider
     }
 
-    /// Says how the next batch goes.
+    /// Sets the outcome of the next batch.
     pub(crate) fn plan(&self, plan: BatchPlan) {
         self.kept.lock().unwrap().plans.push_back(plan);
     }
 
-    /// No batch ends from now on, or each may.
+    /// Holds all batches, or lets them end.
     pub(crate) fn hold(&self, is_held: bool) {
         self.kept.lock().unwrap().is_held = is_held;
     }
 
-    /// The number of requests in each batch.
+    /// Returns the number of requests in each batch.
     pub(crate) fn sizes(&self) -> Vec<usize> {
         self.kept.lock().unwrap().batches.iter().map(|batch| batch.requests.len()).collect()
     }
 
-    /// How often a model was asked each question, over all batches.
+    /// Counts the requests of a model per question, over all batches.
     pub(crate) fn asked(&self, model: &str) -> BTreeMap<String, usize> {
         let kept = self.kept.lock().unwrap();
         let bodies = kept.batches.iter().flat_map(|batch| &batch.requests).map(|(_, body)| body);
@@ -105,13 +111,13 @@ impl BatchProvider {
         asked
     }
 
-    /// The bodies of all requests.
+    /// Returns the bodies of all requests.
     pub(crate) fn bodies(&self) -> Vec<Value> {
         let kept = self.kept.lock().unwrap();
         kept.batches.iter().flat_map(|batch| &batch.requests).map(|(_, body)| body.clone()).collect()
     }
 
-    /// What it answers.
+    /// Answers a request.
     pub(crate) fn answer(&self, request: &Received) -> Script {
         let (path, _) = request.path.split_once('?').unwrap_or((&request.path, ""));
         let parts: Vec<&str> = path.trim_start_matches("/v1/").split('/').collect();
@@ -175,7 +181,7 @@ impl BatchProvider {
         Script::json(&json!({"object": "list", "data": all, "has_more": false}))
     }
 
-    /// The first look at a batch always finds it under way.
+    /// Answers a status poll; the first poll of a batch always finds it in progress.
     fn look(&self, id: &str, shown: impl Fn(usize, &Batch) -> Value) -> Script {
         let mut kept = self.kept.lock().unwrap();
         let (at, is_held) = (number_of(id), kept.is_held);
@@ -189,17 +195,17 @@ impl BatchProvider {
         Script::json(&answer)
     }
 
-    /// Results in another order than the requests.
+    /// Returns results in another order than the requests.
     fn content(&self, id: &str) -> Script {
         let kept = self.kept.lock().unwrap();
         let (at, is_output) = (number_of(id), id.starts_with("out"));
         let batch = &kept.batches[at];
         let lines = batch.requests.iter().enumerate().rev().filter_map(|(at, (key, body))| {
             let (status, answer, error) = match (batch.plan.line)(at) {
-                LineEnd::Reply => (200, self.completion(body), Value::Null),
-                LineEnd::Status(status) => (status, json!({"error": {"message": "sk-CANARY"}}), Value::Null),
-                LineEnd::Expired => (0, Value::Null, json!({"code": "batch_expired", "message": "CANARY"})),
-                LineEnd::Nothing => return None,
+                RequestOutcome::Reply => (200, self.completion(body), Value::Null),
+                RequestOutcome::Status(status) => (status, json!({"error": {"message": "sk-CANARY"}}), Value::Null),
+                RequestOutcome::Expired => (0, Value::Null, json!({"code": "batch_expired", "message": "CANARY"})),
+                RequestOutcome::Nothing => return None,
             };
             let response = (status > 0).then(|| json!({"status_code": status, "request_id": "r", "body": answer}));
             let line = json!({"id": "batch_req", "custom_id": key, "response": response, "error": error});
@@ -214,15 +220,15 @@ impl BatchProvider {
         let batch = &kept.batches[number_of(id)];
         let lines = batch.requests.iter().enumerate().rev().filter_map(|(at, (key, body))| {
             let result = match (batch.plan.line)(at) {
-                LineEnd::Reply => json!({"type": "succeeded", "message": {"type": "message",
+                RequestOutcome::Reply => json!({"type": "succeeded", "message": {"type": "message",
                     "content": [{"type": "text", "text": self.reply_text(body)}],
                     "usage": {"input_tokens": 100, "output_tokens": 10}}}),
-                LineEnd::Status(status) => {
+                RequestOutcome::Status(status) => {
                     let name = if status == 400 { "invalid_request_error" } else { "api_error" };
                     json!({"type": "errored", "error": {"type": "error", "error": {"type": name, "message": "CANARY"}}})
                 }
-                LineEnd::Expired => json!({"type": "expired"}),
-                LineEnd::Nothing => return None,
+                RequestOutcome::Expired => json!({"type": "expired"}),
+                RequestOutcome::Nothing => return None,
             };
             Some(format!("{}\n", json!({"custom_id": key, "result": result})))
         });
@@ -284,7 +290,7 @@ fn question(body: &Value) -> &str {
     body["messages"].as_array().and_then(|messages| messages.last()?["content"].as_str()).unwrap_or_default()
 }
 
-/// The number at the end of an id.
+/// Parses the number at the end of an id.
 fn number_of(id: &str) -> usize {
     id.rsplit(['-', '_']).next().and_then(|number| number.parse().ok()).unwrap_or(usize::MAX)
 }

@@ -1,4 +1,4 @@
-//! Embedded databases of tests as copies of one, which spares them the migrations.
+//! Embedded test databases, copied from one migrated template to avoid repeated migrations.
 
 use std::fs::File;
 use std::io::Write;
@@ -8,10 +8,10 @@ use langya::infra::config::StorageSettings;
 use langya::infra::storage::{IfMissing, Store};
 use tokio::sync::OnceCell;
 
-/// The file of a database with all tables and without rows.
+/// File content of a database with all tables and without rows.
 static EMPTY: OnceCell<Vec<u8>> = OnceCell::const_new();
 
-/// Opens a store. Where the settings lead to an embedded database in their folder that is not there yet, it is a copy.
+/// Opens a store. If the settings refer to an embedded database that does not exist yet in their folder, it is created from the template.
 pub(crate) async fn open(settings: &StorageSettings) -> Store {
     let path = settings.data_dir.join("langya.db");
     if settings.database.expose().is_empty() && !path.exists() {

@@ -1,4 +1,4 @@
-//! A provider of OpenID Connect on a free port: real sockets, real signatures, and every lie that a test asks for.
+//! OpenID Connect provider on a free port: real sockets, real signatures, and configurable faults.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,37 +17,37 @@ use serde_json::{Map, Value, json};
 pub(crate) const CLIENT: &str = "arena";
 pub(crate) const SECRET: &str = "canary-client-secret";
 
-/// How tokens are signed.
+/// Signature of tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Signing {
-    /// By the key of this number, which is published once it signs.
+    /// Signed with the key of this number, which is published once it signs.
     Key(u8),
-    /// By a key that is published under the name of another one.
+    /// Signed with a key that is published under the id of another one.
     Forged,
-    /// By nobody, with `alg` "none".
+    /// Unsigned, with `alg` "none".
     None,
-    /// By HMAC with the published key as the secret.
+    /// HMAC with the published key as the secret.
     PublicKeyAsSecret,
 }
 
-/// What the provider says and does.
+/// Configured behaviour of the provider.
 #[derive(Debug, Clone)]
-pub(crate) struct Conduct {
+pub(crate) struct ProviderBehaviour {
     pub(crate) signing: Signing,
-    /// Claims of the next tokens over the usual ones.
+    /// Additional claims of the next tokens.
     pub(crate) claims: Map<String, Value>,
-    /// What it calls itself in its description; its address where there is none.
+    /// Issuer in its discovery document; its address where there is none.
     pub(crate) calls_itself: Option<String>,
-    /// Address that answers with a body without end, or in no time at all.
+    /// Paths that answer with an endless body, or never.
     pub(crate) endless: &'static str,
     pub(crate) silent: &'static str,
-    /// Address that answers 500.
+    /// Path that answers 500.
     pub(crate) broken: &'static str,
-    /// Whether a code may be used again and again.
+    /// Whether a code may be redeemed repeatedly.
     pub(crate) forgets_codes: bool,
 }
 
-/// What a code was given for.
+/// Data for which a code was issued.
 #[derive(Debug, Clone)]
 struct Issued {
     nonce: String,
@@ -57,14 +57,14 @@ struct Issued {
 
 struct State {
     url: String,
-    conduct: Conduct,
+    conduct: ProviderBehaviour,
     codes: HashMap<String, Issued>,
     asked: HashMap<String, usize>,
 }
 
 type Shared = web::Data<Mutex<State>>;
 
-/// The provider. Dropping it ends it.
+/// Running provider. Dropping it stops it.
 pub(crate) struct IdentityProvider {
     pub(crate) url: String,
     state: Arc<Mutex<State>>,
@@ -73,7 +73,7 @@ pub(crate) struct IdentityProvider {
 
 impl IdentityProvider {
     pub(crate) fn start() -> Self {
-        let conduct = Conduct {
+        let conduct = ProviderBehaviour {
             signing: Signing::Key(1),
             claims: Map::new(),
             calls_itself: None,
@@ -95,17 +95,17 @@ impl IdentityProvider {
         Self { url, state, server: handle }
     }
 
-    /// Changes what it does from now on.
-    pub(crate) fn behave(&self, change: impl FnOnce(&mut Conduct)) {
+    /// Changes the behaviour from now on.
+    pub(crate) fn behave(&self, change: impl FnOnce(&mut ProviderBehaviour)) {
         change(&mut self.state.lock().conduct);
     }
 
-    /// Says this of the next people.
+    /// Sets the claims of the next sign-ins.
     pub(crate) fn says(&self, claims: Value) {
         self.behave(|conduct| conduct.claims = claims.as_object().unwrap().clone());
     }
 
-    /// How often an address was asked for.
+    /// Counts the requests for a path.
     pub(crate) fn asked(&self, path: &str) -> usize {
         self.state.lock().asked.get(path).copied().unwrap_or(0)
     }
@@ -165,7 +165,7 @@ fn published(signing: Signing) -> Vec<Value> {
     vec![json!({ "kty": "OKP", "crv": "Ed25519", "use": "sig", "kid": format!("key {number}"), "x": x })]
 }
 
-/// Signs everybody in at once, and sends them back.
+/// Signs in everyone at once, and redirects them back.
 fn authorize(request: &HttpRequest, state: &mut State) -> HttpResponse {
     let query = web::Query::<HashMap<String, String>>::from_query(request.query_string()).unwrap();
     let (is_code, is_hashed) = (query["response_type"] == "code", query["code_challenge_method"] == "S256");

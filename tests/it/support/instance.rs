@@ -1,4 +1,4 @@
-//! One instance of several, as far as Redis knows it.
+//! One of several instances, reduced to its Redis connection.
 
 use langya::infra::config::RedisSettings;
 use langya::infra::events::{BusState, EventBus, InstanceId, RedisBus};
@@ -6,9 +6,9 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::PATIENCE;
+use super::TIMEOUT;
 
-/// One instance's bus, with its keeper running on this thread.
+/// Redis bus of one instance, with its connection task running on this thread.
 pub(crate) struct Instance {
     pub(crate) bus: RedisBus,
     shutdown: CancellationToken,
@@ -16,7 +16,7 @@ pub(crate) struct Instance {
 }
 
 impl Instance {
-    /// Starts one; Redis need not be there.
+    /// Starts an instance; Redis need not be running.
     pub(crate) fn start(name: &str, settings: &RedisSettings) -> Self {
         let (bus, mut keeper) = RedisBus::new(settings, InstanceId(name.into())).unwrap();
         let shutdown = CancellationToken::new();
@@ -25,28 +25,27 @@ impl Instance {
         Self { bus, shutdown, keeper }
     }
 
-    /// Starts one and waits until it is connected and its listeners know that.
+    /// Starts an instance and waits until it is connected and its listeners are notified.
     pub(crate) async fn connected(name: &str, settings: &RedisSettings) -> Self {
         let instance = Self::start(name, settings);
         instance.until(BusState::Connected).await;
         instance
     }
 
-    /// Waits until the others can be reached, or not.
+    /// Waits until the bus has this state.
     pub(crate) async fn until(&self, state: BusState) {
-        let reached =
-            timeout(PATIENCE, self.bus.state().wait_for(|now| *now == state)).await.map(|state| state.is_ok());
+        let reached = timeout(TIMEOUT, self.bus.state().wait_for(|now| *now == state)).await.map(|state| state.is_ok());
         assert_eq!(reached, Ok(true), "{state:?} was never reached");
     }
 
-    /// Waits until Redis takes writes, or not.
+    /// Waits until Redis accepts writes, or does not.
     pub(crate) async fn until_writable(&self, writable: bool) {
-        timeout(PATIENCE, self.bus.handle().until_writable(writable)).await.unwrap();
+        timeout(TIMEOUT, self.bus.handle().until_writable(writable)).await.unwrap();
     }
 
-    /// Ends it as a process that stops in order.
+    /// Ends the instance like a process with an orderly shutdown.
     pub(crate) async fn end(self) {
         self.shutdown.cancel();
-        timeout(PATIENCE, self.keeper).await.unwrap().unwrap();
+        timeout(TIMEOUT, self.keeper).await.unwrap().unwrap();
     }
 }

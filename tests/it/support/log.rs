@@ -1,4 +1,4 @@
-//! What the code under test writes to the log on this thread.
+//! Captures the log output of the code under test on this thread.
 
 use std::io;
 use std::sync::OnceLock;
@@ -9,18 +9,18 @@ use tracing::Dispatch;
 use tracing::subscriber::DefaultGuard;
 use tracing_subscriber::fmt::MakeWriter;
 
-/// Where there is but one subscriber, a log line that another thread meets first, without one, is off for all threads.
-/// So there are always more, which nobody uses.
+/// With only one subscriber, a log line that is first reached by another thread without one is disabled for all threads. So there are
+/// always additional, unused ones.
 static KNOWN: OnceLock<[Dispatch; 2]> = OnceLock::new();
 
-/// The log while this value lives.
+/// Captured log while this value lives.
 pub(crate) struct Log {
     text: watch::Sender<String>,
     _guard: DefaultGuard,
 }
 
 impl Log {
-    /// Keeps everything that this thread logs from now on.
+    /// Captures everything that this thread logs from now on.
     pub(crate) fn keep() -> Self {
         KNOWN
             .get_or_init(|| [(), ()].map(|()| Dispatch::new(tracing_subscriber::fmt().with_writer(io::sink).finish())));
@@ -37,12 +37,12 @@ impl Log {
         self.lines(words).remove(0)
     }
 
-    /// The lines with these words.
+    /// Returns the lines with these words.
     pub(crate) fn lines(&self, words: &str) -> Vec<String> {
         self.text.borrow().lines().filter(|line| line.contains(words)).map(str::to_owned).collect()
     }
 
-    /// Everything so far.
+    /// Returns everything captured so far.
     pub(crate) fn text(&self) -> String {
         self.text.borrow().clone()
     }

@@ -1,5 +1,4 @@
-//! What the tests share: a real arena on a free port with scripted models, a visitor who talks to it, a scripted
-//! model server, and the real program.
+//! Shared support of the tests: a real arena on a free port with scripted models, a visitor, a scripted model server, and the real program.
 
 pub(crate) mod api_document;
 pub(crate) mod arena;
@@ -26,13 +25,13 @@ use std::time::Duration;
 
 use program::Server;
 
-/// Longest wait for anything that has to come; reached only by a failing test. Shorter than the minute after which most jobs look for
-/// work that nobody announced to them. Those of the leaderboard and of correlations look after half a minute: `instances.rs` has a
-/// shorter wait for what an announcement has to bring.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(50);
+/// Maximum wait for an expected event; reached only by a failing test. Shorter than the minute after which most jobs poll for work that was
+/// not announced. The leaderboard's and the correlations' jobs poll after half a minute: `instances.rs` has a shorter wait for what an
+/// announcement must bring.
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(50);
 
-/// A port of loopback for a server that a test starts, stops and starts again. It lies below those that systems give to connections
-/// and to listeners without a wish of their own, so that nobody takes it in between.
+/// Returns a loopback port for a server that a test starts, stops and restarts. It is below the ephemeral ports of the system, so that no
+/// other process takes it in between.
 pub(crate) fn free_port() -> u16 {
     static ASKED: AtomicU32 = AtomicU32::new(0);
     loop {
@@ -44,8 +43,8 @@ pub(crate) fn free_port() -> u16 {
     }
 }
 
-/// Asks again until there is an answer; only a failing test waits long. It asks a hundred times a second at most, so that the asking does
-/// not take the processor from what it waits for.
+/// Polls until there is a result; only a failing test waits long. It polls at most a hundred times a second, so that polling does not take
+/// processor time from the awaited work.
 pub(crate) async fn until<T>(mut ask: impl AsyncFnMut() -> Option<T>) -> T {
     let mut turns = tokio::time::interval(Duration::from_millis(10));
     turns.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -57,15 +56,15 @@ pub(crate) async fn until<T>(mut ask: impl AsyncFnMut() -> Option<T>) -> T {
             }
         }
     };
-    tokio::time::timeout(PATIENCE, asking).await.expect("what the test waits for comes in time")
+    tokio::time::timeout(TIMEOUT, asking).await.expect("what the test waits for comes in time")
 }
 
-/// How much a test does: the long form where `LANGYA_TEST_SIZE=long` asks for it.
+/// Returns the size of a test: the long one with `LANGYA_TEST_SIZE=long`.
 pub(crate) fn size(short: usize, long: usize) -> usize {
     if std::env::var("LANGYA_TEST_SIZE").as_deref() == Ok("long") { long } else { short }
 }
 
-/// A memory statistic of the process in bytes, such as `VmRSS` or, the highest so far, `VmHWM`.
+/// Returns a memory statistic of the process in bytes, such as `VmRSS` or, the highest so far, `VmHWM`.
 pub(crate) fn memory(server: &Server, field: &str) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", server.pid())).unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(':')).unwrap();

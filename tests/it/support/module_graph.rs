@@ -1,4 +1,4 @@
-//! Reads the modules of `src/` and which other modules each of them names.
+//! Graph of the modules of `src/` and the modules that each of them uses.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,22 +7,22 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// The folders that are crates of their own.
+/// Folders that are separate crates.
 const CRATES: [&str; 8] = ["domain", "formats", "render", "infra", "services", "pages", "server", "cli"];
 
-/// A module of the crate: one file.
+/// Module of a crate: one file.
 pub(crate) struct Module {
-    /// Its names from the crate's root.
+    /// Path of names from the crate's root.
     pub(crate) path: Vec<String>,
-    /// Its file.
+    /// Path of the file.
     pub(crate) file: PathBuf,
-    /// Its text without comments and unit tests.
+    /// Text without comments and unit tests.
     pub(crate) code: String,
-    /// What it names of the crate, from the root: the longest path that is a module, other than itself.
+    /// Used modules of the crate, from the root: the longest path that is a module, other than itself.
     pub(crate) uses: BTreeSet<Vec<String>>,
 }
 
-/// Every module of `src/`, in the order of its path.
+/// Lists every module of `src/`, ordered by path.
 pub(crate) fn modules() -> Vec<Module> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut files = rust_files(&source);
@@ -52,13 +52,13 @@ fn module_path(source: &Path, file: &Path) -> Vec<String> {
     names
 }
 
-/// A file without comments and without its unit tests, which stand last.
+/// Removes comments and the unit tests at the end of a file.
 fn code(text: &str) -> String {
     let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
     text.lines().map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n")
 }
 
-/// Every path in a file: those of `use` with their groups written out, and those in the code.
+/// Lists every path in a file: those of `use` with their groups expanded, and those in the code.
 fn named(code: &str) -> Vec<String> {
     static USE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\buse\s+([^;]+);").unwrap());
     static PATH: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\b(?:[a-z_][a-z0-9_]*::)+\w+").unwrap());
@@ -68,7 +68,7 @@ fn named(code: &str) -> Vec<String> {
     imported.chain(PATH.find_iter(&rest).map(|found| found.as_str().to_owned())).collect()
 }
 
-/// `a::{b, c::{d, e}}` as `a::b`, `a::c::d` and `a::c::e`.
+/// Expands `a::{b, c::{d, e}}` to `a::b`, `a::c::d` and `a::c::e`.
 fn written_out(tree: &str) -> Vec<String> {
     let Some((prefix, group)) = tree.split_once('{') else { return vec![tree.to_owned()] };
     let group = group.strip_suffix('}').unwrap_or(group);
@@ -93,13 +93,13 @@ fn is_crate(folder: &str) -> bool {
     CRATES.contains(&folder)
 }
 
-/// The module that a path names, seen from a module; none where it is of another crate or of the module itself.
+/// Resolves a path from a module to a module; `None` if it is of another crate or the module itself.
 fn resolve(from: &[String], name: &str, known: &BTreeSet<Vec<String>>) -> Option<Vec<String>> {
     let names: Vec<&str> = name.split("::").collect();
     let supers = names.iter().take_while(|name| **name == "super").count();
     let child = || known.contains(&[from, &[names[0].to_owned()]].concat());
     let (mut path, rest) = match names[0] {
-        // A crate names the others by an alias in its root.
+        // A crate refers to the others by an alias in its root.
         "crate" if is_crate(&from[0]) && !names.get(1).is_some_and(|top| is_crate(top)) => {
             (vec![from[0].clone()], &names[1..])
         }

@@ -1,4 +1,4 @@
-//! A PostgreSQL database of a test's own, on the throw-away server that `tests/run` starts.
+//! Separate PostgreSQL database per test, on the temporary server that `tests/run` starts.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -14,26 +14,26 @@ use tokio::sync::OnceCell;
 
 static CREATED: AtomicU32 = AtomicU32::new(0);
 
-/// The name of a database with all tables and without rows. A copy of it takes a fifth of the time of the migrations. It ends with
-/// the server.
+/// Name of a template database with all tables and without rows. A copy takes a fifth of the time of the migrations. It is removed with the
+/// server.
 static TEMPLATE: OnceCell<String> = OnceCell::const_new();
 
-/// A database of one test.
+/// Database of one test.
 pub(crate) struct TestDatabase {
     admin: String,
-    /// Its name.
+    /// Name of the database.
     pub(crate) name: String,
-    /// Its address.
+    /// Address of the database.
     pub(crate) url: String,
 }
 
 impl TestDatabase {
-    /// Creates a database without tables; `None` without a server, and then the test has nothing to do.
+    /// Creates a database without tables; `None` without a server, in which case the test is skipped.
     pub(crate) async fn create() -> Option<Self> {
         Self::create_as("").await
     }
 
-    /// As [`TestDatabase::create`], with the tables that opening it would make.
+    /// Like [`TestDatabase::create`], with the tables that opening it would create.
     pub(crate) async fn with_tables() -> Option<Self> {
         match admin_address() {
             Some(_) => Self::create_as(&format!("TEMPLATE {}", TEMPLATE.get_or_init(Self::make_template).await)).await,
@@ -44,7 +44,7 @@ impl TestDatabase {
     async fn make_template() -> String {
         let database = Self::create().await.expect("a server is there");
         database.open().await.close().await;
-        // Nobody may be connected to what is copied.
+        // A template must have no connections while it is copied.
         database.as_admin(format!("ALTER DATABASE {} ALLOW_CONNECTIONS false", database.name)).await;
         database.name
     }
@@ -62,22 +62,22 @@ impl TestDatabase {
         Some(database)
     }
 
-    /// The settings of an instance on it.
+    /// Returns the storage settings of an instance on it.
     pub(crate) fn settings(&self) -> StorageSettings {
         StorageSettings { database: self.url.as_str().into(), ..StorageSettings::default() }
     }
 
-    /// The store of an instance on it, with its tables.
+    /// Opens the store of an instance on it, with its tables.
     pub(crate) async fn open(&self) -> Store {
         Store::open(&self.settings(), IfMissing::Create).await.unwrap()
     }
 
-    /// The same database, beside the store.
+    /// Connects to the same database, beside the store.
     pub(crate) async fn raw(&self) -> PgPool {
         PgPool::connect(&self.url).await.unwrap()
     }
 
-    /// Ends every session on it whose latest statement holds this word, as an administrator would.
+    /// Terminates every session whose latest statement contains this word, as an administrator would.
     pub(crate) async fn end_sessions(&self, word: &str) {
         let ended = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
                      WHERE datname = $1 AND query LIKE '%' || $2 || '%' AND pid <> pg_backend_pid()";
@@ -86,12 +86,12 @@ impl TestDatabase {
         assert!(ended.rows_affected() > 0, "no session has run {word}");
     }
 
-    /// Takes the database away, even while somebody is connected.
+    /// Drops the database, even with open connections.
     pub(crate) async fn drop(self) {
         self.as_admin(format!("DROP DATABASE {} WITH (FORCE)", self.name)).await;
     }
 
-    /// Runs a statement of an administrator.
+    /// Runs a statement as administrator.
     pub(crate) async fn as_admin(&self, statement: String) {
         let mut connection = PgConnection::connect(&self.admin).await.unwrap();
         sqlx::raw_sql(AssertSqlSafe(statement)).execute(&mut connection).await.unwrap();
@@ -99,11 +99,11 @@ impl TestDatabase {
     }
 }
 
-/// A server of a test's own, for what no test may do to the shared one.
+/// Separate server for a test that must not disturb the shared one.
 pub(crate) struct OwnServer {
     folder: PathBuf,
     port: u16,
-    /// Removed with the server; `None` where the test has given the folder.
+    /// Temporary folder, removed with the server; `None` where the test supplied the folder.
     own_folder: Option<TempDir>,
 }
 
@@ -116,7 +116,7 @@ impl OwnServer {
         Some(server)
     }
 
-    /// The same with its files in this folder.
+    /// Starts a server with its files in this folder.
     pub(crate) fn start_in(folder: &Path) -> Option<Self> {
         if admin_address().is_none() {
             println!("skipped: PostgreSQL tests run in ./tests/run");
@@ -137,35 +137,35 @@ impl OwnServer {
         Some(server)
     }
 
-    /// One user has to give a password, so that tests can give a wrong one.
+    /// Requires a password of one user, so that tests can give a wrong one.
     fn ask_for_passwords(&self) {
         let file = self.data().join("pg_hba.conf");
         let rules = std::fs::read_to_string(&file).unwrap();
         std::fs::write(&file, format!("host all locked 127.0.0.1/32 scram-sha-256\n{rules}")).unwrap();
     }
 
-    /// The address of a database on it, for its administrator.
+    /// Returns the address of a database on it, for its administrator.
     pub(crate) fn url(&self, database: &str) -> String {
         format!("postgres://arena@127.0.0.1:{}/{database}", self.port)
     }
 
-    /// The store of an instance on it, with its tables.
+    /// Opens the store of an instance on it, with its tables.
     pub(crate) async fn open(&self) -> Store {
         let settings = StorageSettings { database: self.url("postgres").into(), ..StorageSettings::default() };
         Store::open(&settings, IfMissing::Create).await.unwrap()
     }
 
-    /// Runs a statement of an administrator.
+    /// Runs a statement as administrator.
     pub(crate) async fn as_admin(&self, statement: &'static str) -> Result<(), sqlx::Error> {
         let mut connection = PgConnection::connect(&self.url("postgres")).await?;
         sqlx::raw_sql(statement).execute(&mut connection).await?;
         connection.close().await
     }
 
-    /// Gives its first database a setting, or takes it away.
+    /// Sets a setting of its first database, or resets it.
     pub(crate) async fn alter_database(&self, setting: &str, value: Option<&str>) {
         let change = value.map_or_else(|| format!("RESET {setting}"), |value| format!("SET {setting} = {value}"));
-        // The session must be one that may write, whatever the database says.
+        // The session must be writable, whatever the database's default.
         let address = self.url("postgres") + "?options[default_transaction_read_only]=off";
         let mut connection = PgConnection::connect(&address).await.unwrap();
         let alter = AssertSqlSafe(format!("ALTER DATABASE postgres {change}"));
@@ -173,18 +173,18 @@ impl OwnServer {
         connection.close().await.unwrap();
     }
 
-    /// Restarts it, `fast` (in order) or `immediate` (as after a crash); starts it where it has ended.
+    /// Restarts the server, `fast` (in order) or `immediate` (as after a crash); starts it if it has ended.
     pub(crate) async fn restart(&self, mode: &str) {
         self.restart_with(mode, "").await;
     }
 
-    /// The same with further options of the server.
+    /// Restarts the server with further options.
     pub(crate) async fn restart_with(&self, mode: &str, options: &str) {
         let mut restart = self.control("restart", mode, options);
         tokio::task::spawn_blocking(move || run(&mut restart)).await.unwrap();
     }
 
-    /// Ends it as a crash would.
+    /// Stops the server as in a crash.
     pub(crate) async fn crash(&self) {
         let mut stop = self.control("stop", "immediate", "");
         tokio::task::spawn_blocking(move || run(&mut stop)).await.unwrap();
@@ -199,7 +199,7 @@ impl OwnServer {
         let options = format!("-p {} -c listen_addresses=127.0.0.1 -c unix_socket_directories= {options}", self.port);
         control.arg("-D").arg(self.data()).arg("-l").arg(self.folder.join("log"));
         control.args(["-w", "-m", mode, "-o", &options, action]);
-        // Seconds in which the server has to be there, or gone: more than a busy machine takes.
+        // Maximum seconds for the server to start or stop: more than a busy machine takes.
         control.env("PGCTLTIMEOUT", "300");
         control
     }
@@ -207,12 +207,12 @@ impl OwnServer {
 
 impl Drop for OwnServer {
     fn drop(&mut self) {
-        // A server that the test has ended is ended.
+        // Fails if the test has stopped the server already.
         let _ = self.control("stop", "immediate", "").stdout(Stdio::null()).stderr(Stdio::null()).status();
     }
 }
 
-/// A program of the newest PostgreSQL here, as a user that it agrees to run as.
+/// Builds the command of a program of the newest installed PostgreSQL, as a user that it accepts.
 fn program(name: &str) -> Command {
     let versions = std::fs::read_dir("/usr/lib/postgresql").unwrap().map(|entry| entry.unwrap().path().join("bin"));
     let path = versions.map(|folder| folder.join(name)).filter(|path| path.exists()).max().unwrap();
@@ -230,7 +230,7 @@ fn run(command: &mut Command) {
     assert!(output.success(), "{command:?}");
 }
 
-/// Address of an administrator's database: `LANGYA_TEST_POSTGRES`, without which only the full run fails.
+/// Reads the address of the administrator's database from `LANGYA_TEST_POSTGRES`; only the full run fails without it.
 fn admin_address() -> Option<String> {
     let address = std::env::var("LANGYA_TEST_POSTGRES").ok().filter(|address| !address.is_empty());
     let all = std::env::var("LANGYA_TESTS").is_ok_and(|which| which == "all");

@@ -1,4 +1,4 @@
-//! The real program as an operator runs it: a process of its own, in a folder of its own.
+//! Runs the real program as an operator does: in a separate process and folder.
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read};
@@ -7,14 +7,14 @@ use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
 
 use tokio::sync::watch;
 
-use super::PATIENCE;
+use super::TIMEOUT;
 
-/// The program under test: that of this build, or the one that `LANGYA_BIN` names, as in the browser tests.
+/// Returns the program under test: that of this build, or the one that `LANGYA_BIN` names, as in the browser tests.
 pub(crate) fn program() -> String {
     std::env::var("LANGYA_BIN").unwrap_or_else(|_| env!("CARGO_BIN_EXE_langya").to_owned())
 }
 
-/// How a command ended and what it said.
+/// Exit code and output of a command.
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) code: Option<i32>,
@@ -22,19 +22,19 @@ pub(crate) struct Run {
     pub(crate) stderr: String,
 }
 
-/// Runs the program in `folder`, with nothing of this process's environment. One that serves where it should have
-/// refused is ended after a while, with the code 124 of `timeout`.
+/// Runs the program in `folder`, with an empty environment. One that serves where it should have refused is ended after a while, with the
+/// exit code 124 of `timeout`.
 pub(crate) fn langya<S: AsRef<OsStr>>(folder: &Path, arguments: impl IntoIterator<Item = S>) -> Run {
     langya_in(folder, arguments, &[])
 }
 
-/// As [`langya`], with these environment variables.
+/// Like [`langya`], with these environment variables.
 pub(crate) fn langya_in<S: AsRef<OsStr>>(
     folder: &Path,
     arguments: impl IntoIterator<Item = S>,
     environment: &[(&str, &str)],
 ) -> Run {
-    let mut command = command(TIMEOUT, folder);
+    let mut command = command(TIMEOUT_PROGRAM, folder);
     let output = command.envs(environment.iter().copied()).args(["300", &program()]).args(arguments).output().unwrap();
     Run {
         code: output.status.code(),
@@ -43,8 +43,8 @@ pub(crate) fn langya_in<S: AsRef<OsStr>>(
     }
 }
 
-/// By its path: the standard library copies the memory map of the whole process to search for a name without the environment's `PATH`.
-const TIMEOUT: &str = "/usr/bin/timeout";
+/// Absolute path: the standard library copies the memory map of the whole process to search for a name without the environment's `PATH`.
+const TIMEOUT_PROGRAM: &str = "/usr/bin/timeout";
 
 fn command(program: &str, folder: &Path) -> Command {
     let mut command = Command::new(program);
@@ -57,20 +57,20 @@ fn command(program: &str, folder: &Path) -> Command {
     command
 }
 
-/// As [`langya`], while other tasks of the test go on.
+/// Like [`langya`], concurrently with other tasks of the test.
 pub(crate) async fn langya_beside(folder: &Path, arguments: &[&str]) -> Run {
     let (folder, arguments) = (folder.to_owned(), arguments.iter().map(|part| (*part).to_owned()).collect::<Vec<_>>());
     tokio::task::spawn_blocking(move || langya(&folder, arguments)).await.unwrap()
 }
 
-/// A command that is under way, to be signalled or killed; it does not outlive the test.
+/// Running command, to be signalled or killed; it does not outlive the test.
 pub(crate) struct UnderWay {
     child: Child,
     log: watch::Receiver<String>,
 }
 
 impl UnderWay {
-    /// Starts it.
+    /// Starts the command.
     pub(crate) fn start(folder: &Path, arguments: &[&str]) -> Self {
         let mut command = command(&program(), folder);
         command.args(arguments).stdout(Stdio::null()).stderr(Stdio::piped());
@@ -79,7 +79,7 @@ impl UnderWay {
         Self { child, log }
     }
 
-    /// `kill -9`: no handler runs, no buffer is written.
+    /// Kills it with `kill -9`: no handler runs, no buffer is written.
     pub(crate) fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
@@ -91,19 +91,19 @@ impl UnderWay {
         assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
     }
 
-    /// Waits until its log has this.
+    /// Waits until its log contains this text.
     pub(crate) async fn until_log_has(&self, part: &str) {
         let mut log = self.log.clone();
-        let found = tokio::time::timeout(PATIENCE, log.wait_for(|log| log.contains(part))).await;
+        let found = tokio::time::timeout(TIMEOUT, log.wait_for(|log| log.contains(part))).await;
         assert!(found.is_ok_and(|found| found.is_ok()), "its log never had {part:?}: {}", *self.log.borrow());
     }
 
-    /// Waits for its end.
+    /// Waits for its end and returns its exit code and output.
     pub(crate) async fn ended(mut self) -> Run {
         // The log ends with the process.
         let mut log = self.log.clone();
         let closed = async { while log.changed().await.is_ok() {} };
-        assert!(tokio::time::timeout(PATIENCE, closed).await.is_ok(), "still running: {}", *self.log.borrow());
+        assert!(tokio::time::timeout(TIMEOUT, closed).await.is_ok(), "still running: {}", *self.log.borrow());
         let code = self.child.wait().unwrap().code();
         Run { code, stdout: String::new(), stderr: self.log.borrow().clone() }
     }
@@ -111,13 +111,13 @@ impl UnderWay {
 
 impl Drop for UnderWay {
     fn drop(&mut self) {
-        // Both fail where it has ended already, which is what is wanted.
+        // Both fail if it has ended already, which is intended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// A serving process; it does not outlive the test.
+/// Serving process; it does not outlive the test.
 pub(crate) struct Server {
     child: Child,
     /// `http://127.0.0.1:PORT`
@@ -126,12 +126,12 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Starts `langya serve` on a free port and waits until it has said where.
+    /// Starts `langya serve` on a free port and waits until it logs its address.
     pub(crate) fn start(folder: &Path, arguments: &[&str]) -> Self {
         Self::start_in(folder, arguments, &[])
     }
 
-    /// Starts it with these environment variables.
+    /// Starts the server with these environment variables.
     pub(crate) fn start_in(folder: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> Self {
         let mut command = command(&program(), folder);
         command.envs(environment.iter().copied());
@@ -148,7 +148,7 @@ impl Server {
         Self { url: url.to_owned(), child, log: follow(stderr) }
     }
 
-    /// `kill -9`: no handler runs, no buffer is written.
+    /// Kills it with `kill -9`: no handler runs, no buffer is written.
     pub(crate) fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
@@ -160,30 +160,30 @@ impl Server {
         assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
     }
 
-    /// Waits until the log holds this, and returns all of it.
+    /// Waits until the log contains this text, and returns the whole log.
     pub(crate) async fn logged(&self, part: &str) -> String {
         let mut log = self.log.clone();
-        let found = tokio::time::timeout(PATIENCE, log.wait_for(|log| log.contains(part))).await;
+        let found = tokio::time::timeout(TIMEOUT, log.wait_for(|log| log.contains(part))).await;
         match found {
             Ok(Ok(log)) => log.clone(),
             _ => panic!("the log lacks {part:?}: {}", *self.log.borrow()),
         }
     }
 
-    /// Waits until so many lines of the log hold this.
+    /// Waits until this number of log lines contain this text.
     pub(crate) async fn logged_times(&self, part: &str, times: usize) {
         let mut log = self.log.clone();
         let enough = log.wait_for(|log| log.lines().filter(|line| line.contains(part)).count() >= times);
-        let found = tokio::time::timeout(PATIENCE, enough).await;
+        let found = tokio::time::timeout(TIMEOUT, enough).await;
         assert!(found.is_ok_and(|found| found.is_ok()), "the log lacks {times} times {part:?}: {}", self.log());
     }
 
-    /// The log so far.
+    /// Returns the log so far.
     pub(crate) fn log(&self) -> String {
         self.log.borrow().clone()
     }
 
-    /// The process's number, to look at it from outside.
+    /// Returns the process id.
     pub(crate) fn pid(&self) -> u32 {
         self.child.id()
     }
@@ -193,11 +193,11 @@ impl Server {
         // The log ends with the process.
         let mut log = self.log.clone();
         let closed = async { while log.changed().await.is_ok() {} };
-        assert!(tokio::time::timeout(PATIENCE, closed).await.is_ok(), "still running: {}", self.log());
+        assert!(tokio::time::timeout(TIMEOUT, closed).await.is_ok(), "still running: {}", self.log());
         self.child.wait().unwrap()
     }
 
-    /// SIGTERM; returns everything that the process logged.
+    /// Sends SIGTERM and returns everything that the process logged.
     pub(crate) async fn log_at_end(self) -> String {
         self.signal("TERM");
         let log = self.log.clone();
@@ -205,14 +205,14 @@ impl Server {
         log.borrow().clone()
     }
 
-    /// SIGTERM; returns how the process ended.
+    /// Sends SIGTERM and returns the exit status.
     pub(crate) fn terminate(mut self) -> ExitStatus {
         self.signal("TERM");
         self.child.wait().unwrap()
     }
 }
 
-/// Keeps what the process says; a pipe that nobody reads would stop it.
+/// Collects the output of the process; an unread pipe would block it.
 fn follow(stderr: ChildStderr) -> watch::Receiver<String> {
     let (sender, log) = watch::channel(String::new());
     std::thread::spawn(move || {
@@ -225,7 +225,7 @@ fn follow(stderr: ChildStderr) -> watch::Receiver<String> {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // Both fail where it has ended already, which is what is wanted.
+        // Both fail if it has ended already, which is intended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

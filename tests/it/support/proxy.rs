@@ -1,5 +1,5 @@
-//! A proxy that passes everything on until a visitor's first message, and then loses the connection: for some visitors
-//! the moment the message is on its way, for the others when its answer comes back, which they do not get.
+//! Proxy that forwards everything until a visitor's first message, and then drops the connection: for some visitors when the message is
+//! sent, for the others when its answer comes back, which they do not receive.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -9,14 +9,14 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{JoinHandle, JoinSet};
 
-/// Runs until it is dropped.
+/// Proxy that runs until it is dropped.
 pub(crate) struct LossyProxy {
     address: SocketAddr,
     lost_answers: Arc<AtomicUsize>,
     acceptor: JoinHandle<()>,
 }
 
-/// When a connection is lost.
+/// Time at which a connection is dropped.
 #[derive(Clone, Copy)]
 enum Loss {
     Message,
@@ -24,7 +24,7 @@ enum Loss {
 }
 
 impl LossyProxy {
-    /// Stands in front of the server at this address, `http://HOST:PORT`.
+    /// Starts a proxy before the server at this address, `http://HOST:PORT`.
     pub(crate) async fn before(url: &str) -> Self {
         let server = url.trim_start_matches("http://").to_owned();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -38,7 +38,7 @@ impl LossyProxy {
         format!("http://{}", self.address)
     }
 
-    /// Answers that had been given and did not arrive.
+    /// Returns the number of sent answers that did not arrive.
     pub(crate) fn lost_answers(&self) -> usize {
         self.lost_answers.load(Ordering::SeqCst)
     }
@@ -56,7 +56,7 @@ async fn accept(listener: TcpListener, server: String, lost_answers: Arc<AtomicU
         let Ok((visitor, _)) = listener.accept().await else { return };
         let (server, lost_answers) = (server.clone(), Arc::clone(&lost_answers));
         connections.spawn(async move {
-            // Where the connection ends early, nothing is left to lose.
+            // If the connection ends early, there is nothing to drop.
             if let Ok(true) = pass(visitor, &server, loss).await {
                 lost_answers.fetch_add(1, Ordering::SeqCst);
             }
@@ -65,7 +65,7 @@ async fn accept(listener: TcpListener, server: String, lost_answers: Arc<AtomicU
     }
 }
 
-/// Passes one connection on until it is to be lost; true where an answer was lost.
+/// Forwards one connection until it is to be dropped; returns whether an answer was lost.
 async fn pass(mut visitor: TcpStream, server: &str, loss: Loss) -> std::io::Result<bool> {
     let mut server = TcpStream::connect(server).await?;
     let (mut from_visitor, mut from_server) = ([0; 16 * 1024], [0; 16 * 1024]);
@@ -95,12 +95,12 @@ async fn pass(mut visitor: TcpStream, server: &str, loss: Loss) -> std::io::Resu
     }
 }
 
-/// Whether a text frame begins here, perhaps behind pings and pongs without content.
+/// Returns whether a text frame begins here, possibly after pings and pongs without content.
 fn is_text(bytes: &[u8]) -> bool {
     match bytes {
         [0x81, ..] => true,
         [0x89 | 0x8A, 0x00, rest @ ..] => is_text(rest),
-        // From a visitor, with the mask's four bytes.
+        // A visitor's frame has the mask's four bytes.
         [0x89 | 0x8A, 0x80, _, _, _, _, rest @ ..] => is_text(rest),
         _ => false,
     }

@@ -12,8 +12,8 @@ use langya::formats::votes::{ReadOptions, read_log};
 use proptest::prelude::*;
 use serde_json::Value;
 
-/// Reference votes and results too large for the repository: in `../shared`, or in the folder `LANGYA_SHARED`. A test that
-/// needs them does nothing without them; where `LANGYA_TESTS=all` it fails, unless `LANGYA_SHARED=none` leaves them out.
+/// Returns the folder of reference votes and results too large for the repository: `../shared`, or `LANGYA_SHARED`. A test that needs them
+/// is skipped without them; with `LANGYA_TESTS=all` it fails, unless `LANGYA_SHARED=none` leaves them out.
 pub(crate) fn shared() -> Option<PathBuf> {
     let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared");
     let folder = std::env::var_os("LANGYA_SHARED").map_or_else(beside, PathBuf::from);
@@ -31,7 +31,7 @@ pub(crate) fn read_votes(path: &Path) -> VoteLog {
     read_log(&[path], ColumnSet::default(), &ReadOptions::default()).unwrap()
 }
 
-/// A column of a golden file by model.
+/// Reads a column of a golden file by model.
 pub(crate) fn golden(file: &Path, column: &str) -> BTreeMap<String, f64> {
     let mut reader = csv::Reader::from_path(file).unwrap();
     let header = reader.headers().unwrap().clone();
@@ -61,7 +61,7 @@ pub(crate) fn agree(
     }
 }
 
-/// Repeated votes: A, B, outcome, number.
+/// Repeated votes: model A, model B, outcome, count.
 pub(crate) type Votes = [(&'static str, &'static str, Outcome, u32)];
 
 pub(crate) fn log_of(votes: &Votes) -> VoteLog {
@@ -94,12 +94,12 @@ pub(crate) fn line<'leaderboard>(leaderboard: &'leaderboard Leaderboard, model: 
     leaderboard.models.iter().find(|line| line.model == model).unwrap_or_else(|| panic!("no {model}"))
 }
 
-/// Rating points of odds.
+/// Converts odds to rating points.
 pub(crate) fn points(odds: f64) -> f64 {
     400.0 * odds.log10()
 }
 
-/// Votes among up to eight models; every model ties with the next, so that the graph is strongly connected.
+/// Generates votes among up to eight models; every model ties with the next, so that the graph is strongly connected.
 pub(crate) fn connected_votes() -> impl Strategy<Value = Vec<(u8, u8, Outcome)>> {
     let vote = (0..8_u8, 1..8_u8, prop::sample::select(Outcome::ALL.to_vec()));
     prop::collection::vec(vote, 0..120).prop_map(|mut votes| {

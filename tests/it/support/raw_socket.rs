@@ -1,4 +1,4 @@
-//! A websocket by hand: any bytes go out, also wrong ones, and nothing is read before the test reads it.
+//! Low-level websocket client: sends any bytes, including invalid ones, and reads only when the test does.
 
 use std::io;
 use std::time::Duration;
@@ -6,19 +6,19 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, Interest};
 use tokio::net::{TcpSocket, TcpStream};
 
-/// Longest wait for anything; reached only by a failing test.
-const PATIENCE: Duration = Duration::from_secs(60);
-/// Bytes that the system keeps for a client that does not read.
+/// Maximum wait for an expected event; reached only by a failing test.
+const TIMEOUT: Duration = Duration::from_secs(60);
+/// Receive buffer of a client that does not read, in bytes.
 const RECEIVE_BUFFER: u32 = 4096;
-/// A ping as a client sends it.
+/// Ping frame of a client.
 const PING: [u8; 6] = [0x89, 0x80, 0, 0, 0, 0];
 
-/// A connection after its upgrade.
+/// Connection after its upgrade.
 pub(crate) struct RawSocket {
     stream: TcpStream,
-    /// Everything read since.
+    /// Bytes read since.
     read: Vec<u8>,
-    /// How much of it was looked at.
+    /// Number of bytes inspected.
     seen: usize,
 }
 
@@ -43,12 +43,12 @@ impl RawSocket {
         Self { stream, read: Vec::new(), seen: 0 }
     }
 
-    /// Sends bytes to a server that takes them.
+    /// Sends bytes to a server that reads them.
     pub(crate) async fn send(&mut self, bytes: &[u8]) {
         self.stream.write_all(bytes).await.unwrap();
     }
 
-    /// Sends bytes and throws away what comes back meanwhile, so that neither end waits for the other.
+    /// Sends bytes and discards what is received meanwhile, so that neither end waits for the other.
     pub(crate) async fn pour(&mut self, bytes: &[u8]) -> io::Result<()> {
         let (mut reader, mut writer) = self.stream.split();
         let mut nowhere = tokio::io::sink();
@@ -58,22 +58,22 @@ impl RawSocket {
         }
     }
 
-    /// Reads until these words have come.
+    /// Reads until these words are received.
     pub(crate) async fn until(&mut self, words: &str) {
         let found = async {
             while !String::from_utf8_lossy(&self.read[self.seen..]).contains(words) {
                 assert!(self.stream.read_buf(&mut self.read).await.unwrap() > 0, "the connection ended");
             }
         };
-        let found = tokio::time::timeout(PATIENCE, found).await;
+        let found = tokio::time::timeout(TIMEOUT, found).await;
         assert!(found.is_ok(), "{words:?} never came: {}", String::from_utf8_lossy(&self.read));
         self.seen = self.read.len();
     }
 
-    /// Reads until the server ends the connection; the code of its close frame, if there was one.
+    /// Reads until the server ends the connection; returns the code of its close frame, if there was one.
     pub(crate) async fn close_code(mut self) -> Option<u16> {
         let ended = async { while matches!(self.stream.read_buf(&mut self.read).await, Ok(1..)) {} };
-        assert!(tokio::time::timeout(PATIENCE, ended).await.is_ok(), "the connection lingers");
+        assert!(tokio::time::timeout(TIMEOUT, ended).await.is_ok(), "the connection lingers");
         let mut rest = self.read.as_slice();
         while let Some((opcode, payload, after)) = server_frame(rest) {
             if opcode == 0x8 {
@@ -84,15 +84,15 @@ impl RawSocket {
         None
     }
 
-    /// Waits until the server has cut the connection, without reading anything: the next write shows it.
+    /// Waits until the server has closed the connection, without reading: the next write shows it.
     pub(crate) async fn until_cut(&mut self) {
         let cut = async {
             while self.stream.try_write(&PING).is_ok() {
-                // Only the answer to the ping is waited for; where there is none, the next one asks again.
+                // Only the answer to the ping is awaited; without one, the next ping retries.
                 let _ = tokio::time::timeout(Duration::from_millis(200), self.stream.ready(Interest::ERROR)).await;
             }
         };
-        assert!(tokio::time::timeout(PATIENCE, cut).await.is_ok(), "the connection lingers");
+        assert!(tokio::time::timeout(TIMEOUT, cut).await.is_ok(), "the connection lingers");
     }
 
     /// Ends the connection with a TCP reset.
@@ -101,7 +101,7 @@ impl RawSocket {
     }
 }
 
-/// Opcode, payload and what follows of the first frame; `None` where it is not whole.
+/// Returns opcode, payload and remaining bytes of the first frame; `None` if it is incomplete.
 fn server_frame(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     let (start, length) = match bytes.get(1)? {
         126 => (4, usize::from(u16::from_be_bytes(bytes.get(2..4)?.try_into().ok()?))),
@@ -112,7 +112,7 @@ fn server_frame(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     Some((bytes[0] & 0x0f, bytes.get(start..end)?, &bytes[end..]))
 }
 
-/// A frame as a client sends it, by its first byte and its payload, with a mask that changes nothing.
+/// Builds a client frame from its first byte and its payload, with a mask of zeros.
 pub(crate) fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
     let length = match (u8::try_from(payload.len()), u16::try_from(payload.len())) {
         (Ok(length @ ..126), _) => vec![0x80 | length],
@@ -122,7 +122,7 @@ pub(crate) fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
     [&[first], length.as_slice(), &[0; 4], payload].concat()
 }
 
-/// A whole text message.
+/// Builds a complete text message.
 pub(crate) fn text_frame(text: &str) -> Vec<u8> {
     frame(0x81, text.as_bytes())
 }

@@ -1,4 +1,4 @@
-//! A Redis of the test's own: a free port of loopback, a folder of its own, ended with the test.
+//! Separate Redis server per test: on a free loopback port, in a separate folder, stopped with the test.
 
 use std::io::{BufRead, BufReader, ErrorKind};
 use std::process::{Child, Command, Stdio};
@@ -7,7 +7,7 @@ use langya::infra::config::RedisSettings;
 use redis::{Client, FromRedisValue};
 use tempfile::TempDir;
 
-/// A Redis that only this test uses.
+/// Redis server of one test.
 pub(crate) struct TestRedis {
     port: u16,
     password: &'static str,
@@ -16,12 +16,12 @@ pub(crate) struct TestRedis {
 }
 
 impl TestRedis {
-    /// Starts one. `None` where the tests that need servers are not asked for.
+    /// Starts a server. `None` unless the tests that need servers are enabled.
     pub(crate) fn start() -> Option<Self> {
         Self::start_with_password("")
     }
 
-    /// Starts one that asks for a password; empty means that it does not.
+    /// Starts a server that requires a password; an empty one means none.
     pub(crate) fn start_with_password(password: &'static str) -> Option<Self> {
         if std::env::var("LANGYA_TESTS").as_deref() != Ok("all") {
             println!("skipped: Redis tests run in ./tests/run");
@@ -32,12 +32,12 @@ impl TestRedis {
         Some(redis)
     }
 
-    /// Settings that lead to it.
+    /// Returns the settings of a connection to it.
     pub(crate) fn settings(&self) -> RedisSettings {
         self.settings_with_password(self.password)
     }
 
-    /// Settings that lead to it, with a password that may be wrong.
+    /// Returns the settings of a connection to it, with a password that may be wrong.
     pub(crate) fn settings_with_password(&self, password: &str) -> RedisSettings {
         RedisSettings { url: self.url(password).into(), prefix: "test".into(), timeout_ms: 10_000 }
     }
@@ -47,7 +47,7 @@ impl TestRedis {
         self.command_with(self.password, words)
     }
 
-    /// The same where the password was changed.
+    /// Runs a command with another password.
     pub(crate) fn command_with<T: FromRedisValue>(&self, password: &str, words: &[&str]) -> T {
         let mut connection = Client::open(self.url(password)).unwrap().get_connection().unwrap();
         let mut command = redis::Cmd::new();
@@ -57,13 +57,13 @@ impl TestRedis {
         command.query(&mut connection).unwrap()
     }
 
-    /// Every key with its time to live in milliseconds; -1 for one that never expires.
+    /// Lists every key with its time to live in milliseconds; -1 for one that never expires.
     pub(crate) fn keys(&self) -> Vec<(String, i64)> {
         let keys: Vec<String> = self.command(&["KEYS", "*"]);
         keys.into_iter().map(|key| (key.clone(), self.command(&["PTTL", &key]))).collect()
     }
 
-    /// Ends it as a crash would.
+    /// Kills the server as in a crash.
     pub(crate) fn kill(&mut self) {
         if let Some(mut child) = self.child.take() {
             child.kill().unwrap();
@@ -71,7 +71,7 @@ impl TestRedis {
         }
     }
 
-    /// Starts it again on its port, empty, after [`TestRedis::kill`].
+    /// Restarts the server on its port, empty, after [`TestRedis::kill`].
     pub(crate) fn run(&mut self) {
         assert!(self.child.is_none(), "it runs already");
         let mut command = Command::new("redis-server");
@@ -89,16 +89,16 @@ impl TestRedis {
             assert!(said.read_line(&mut line).unwrap() > 0, "redis-server ended: {all}");
             all.push_str(&line);
         }
-        // A full pipe would stop it.
+        // A full pipe would block it.
         std::thread::spawn(move || std::io::copy(&mut said, &mut std::io::sink()));
     }
 
-    /// Stops it where it stands: connections stay open and nothing answers.
+    /// Stops the process by SIGSTOP: connections stay open and nothing answers.
     pub(crate) fn freeze(&self) {
         self.signal("STOP");
     }
 
-    /// Lets it go on.
+    /// Resumes the process.
     pub(crate) fn thaw(&self) {
         self.signal("CONT");
     }

@@ -1,13 +1,13 @@
-//! The addresses of the arena.
+//! Paths of the route table.
 
 use langya::server::http::admin::ADMIN_ROUTES;
 
-/// Each address of the route table but the sockets, with something in place of its parameters.
+/// Lists each path of the route table except websockets, with values for its parameters.
 pub(crate) fn addresses() -> Vec<String> {
     all_addresses().into_iter().filter(|path| !path.starts_with("/ws/")).collect()
 }
 
-/// As [`addresses`], with the sockets.
+/// Lists each path including websockets.
 pub(crate) fn all_addresses() -> Vec<String> {
     let mut admin: Vec<&str> = ADMIN_ROUTES.iter().map(|route| route.path).collect();
     admin.dedup();
@@ -17,13 +17,13 @@ pub(crate) fn all_addresses() -> Vec<String> {
     addresses
 }
 
-/// Each address of the route table but the admin's, with its parameters in braces.
+/// Lists each path of the route table except the admin's, with its parameters in braces.
 pub(crate) fn templates() -> Vec<String> {
     let table = include_str!("../../../src/server/http/mod.rs");
     table.split("\nfn ").flat_map(in_function).collect()
 }
 
-/// The addresses of one function of the table. What stands after a scope is below its address.
+/// Lists the paths in one function of the table. Paths after a scope are below its path.
 fn in_function(text: &str) -> Vec<String> {
     let mut scope = "";
     let mut found = Vec::new();

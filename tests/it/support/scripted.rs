@@ -1,4 +1,4 @@
-//! Models that say what a test asks them to.
+//! Scripted models of tests.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,29 +9,29 @@ use langya::infra::llm::{ChatError, ChatModel, Message, ReplyPart, ReplyStream, 
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-/// What one model does when it is asked.
+/// Steps of a reply as a function of the conversation.
 pub(crate) type Script = Arc<dyn Fn(&[Message]) -> Vec<Step> + Send + Sync>;
 
-/// A step of a reply.
+/// Step of a reply.
 #[derive(Debug, Clone)]
 pub(crate) enum Step {
-    /// Says a piece of text.
+    /// Emits a piece of text.
     Say(String),
-    /// Thinks a piece of reasoning.
+    /// Emits a piece of reasoning.
     Think(String),
-    /// Lets other tasks run this many times first.
+    /// Yields to other tasks this many times first.
     Yield(usize),
-    /// Writes nothing for so long after the beginning or the pause before: only where the slowness itself is the point.
+    /// Pauses for this time after the beginning or the previous pause: only where slowness is under test.
     Pause(Duration),
     /// Waits until the test opens the model's gate.
     Gate,
-    /// Never says anything again.
+    /// Emits nothing more and does not end.
     Hang,
-    /// Fails.
+    /// Fails with this error.
     Fail(ChatError),
 }
 
-/// A scripted model; clones share its gate and its counters.
+/// Scripted model; clones share its gate and its counters.
 #[derive(Clone)]
 pub(crate) struct Scripted {
     script: Script,
@@ -41,7 +41,7 @@ pub(crate) struct Scripted {
 }
 
 impl Scripted {
-    /// A model that follows the script.
+    /// Builds a model that follows the script.
     pub(crate) fn new(script: impl Fn(&[Message]) -> Vec<Step> + Send + Sync + 'static) -> Self {
         Self {
             script: Arc::new(script),
@@ -51,33 +51,33 @@ impl Scripted {
         }
     }
 
-    /// A model that always says the same words, one by one.
+    /// Builds a model that always replies with the same words, one by one.
     pub(crate) fn saying(words: &'static str) -> Self {
         Self::new(move |_| words.split_inclusive(' ').map(|word| Step::Say(word.to_owned())).collect())
     }
 
-    /// Lets every reply pass its gate.
+    /// Opens the gate for every reply.
     pub(crate) fn open_gate(&self) {
         self.gate.send_replace(true);
     }
 
-    /// Has every reply from now on wait at its gate.
+    /// Closes the gate for every reply from now on.
     pub(crate) fn close_gate(&self) {
         self.gate.send_replace(false);
     }
 
-    /// How often it was asked.
+    /// Returns the number of requests.
     pub(crate) fn asked(&self) -> usize {
         self.asked.load(Ordering::SeqCst)
     }
 
-    /// Waits until it was asked exactly so many times.
+    /// Waits until the number of requests is exactly this.
     pub(crate) async fn asked_becomes(&self, wanted: usize) {
-        // Each request is counted before it is under way.
+        // Each request is counted before it is active.
         self.active.subscribe().wait_for(|_| self.asked() == wanted).await.unwrap();
     }
 
-    /// Waits until exactly so many replies are under way.
+    /// Waits until exactly this number of replies are active.
     pub(crate) async fn active_becomes(&self, wanted: usize) {
         self.active.subscribe().wait_for(|active| *active == wanted).await.unwrap();
     }
@@ -111,13 +111,13 @@ impl ChatModel for Scripted {
     }
 }
 
-/// Pauses end at moments of the model's own clock, whenever it is read.
+/// Plays a step. Pauses end at times of the model's own clock, whenever the reply is read.
 async fn play(step: Step, says_at: Instant, mut gate: watch::Receiver<bool>) -> Option<Result<ReplyPart, ChatError>> {
     match step {
         Step::Say(text) => Some(Ok(ReplyPart::Text(text))),
         Step::Think(text) => Some(Ok(ReplyPart::Reasoning(text))),
         Step::Yield(times) => {
-            // Goes on while nobody reads, as a connection does: with pacing, a reply is read every 50 ms only.
+            // Continues while the reply is not read, as a connection does: with pacing, a reply is read every 50 ms only.
             let turns = tokio::spawn(async move {
                 for _ in 0..times {
                     tokio::task::yield_now().await;

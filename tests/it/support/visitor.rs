@@ -1,4 +1,4 @@
-//! A person at the arena: a websocket with a session cookie, and what it saw.
+//! Visitor of the arena: a websocket with a session cookie, and the received frames.
 
 use std::sync::LazyLock;
 
@@ -12,60 +12,60 @@ use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::{Error, Message};
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 
-use super::PATIENCE;
+use super::TIMEOUT;
 
-/// Makes every request on a connection of its own. One for all tests: to make it takes more processor time than a request, and where
-/// several are made beside each other, a request that has begun waits for it longer than the arena waits for the request.
+/// HTTP client without connection reuse. All tests share it: its construction takes more processor time than a request, and concurrent
+/// constructions delay a started request longer than the arena waits for it.
 static CLIENT: LazyLock<reqwest::Client> = LazyLock::new(|| http_client().pool_max_idle_per_host(0).build().unwrap());
 
-/// What is read of a websocket at once. All of it is set to zero before each reading, and the default is 128 KiB.
+/// Read buffer of a websocket in bytes. It is zeroed before each read, and the default is 128 KiB.
 const READ_AT_ONCE: usize = 4 * 1024;
 
-/// How a test makes an HTTP client: without the system's certificates. No arena of a test has one of them, and to read them takes
-/// more processor time than most requests.
+/// Builds an HTTP client without the system's certificates. No test arena uses one, and reading them takes more processor time than most
+/// requests.
 pub(crate) fn http_client() -> reqwest::ClientBuilder {
-    // An error says that another test of this process has installed it.
+    // An error means that another test of this process has installed it.
     let _ = rustls::crypto::ring::default_provider().install_default();
     reqwest::Client::builder().tls_certs_only([])
 }
 
-/// The client of all tests, for requests of any kind.
+/// Returns the client of all tests, for requests of any kind.
 pub(crate) fn http() -> &'static reqwest::Client {
     &CLIENT
 }
 
-/// Opens a page.
+/// Requests a page.
 pub(crate) async fn get(url: &str) -> reqwest::Response {
     get_as(url, "*/*").await
 }
 
-/// As [`get`], for somebody who wants this type of content.
+/// Like [`get`], with this `Accept` header.
 pub(crate) async fn get_as(url: &str, accept: &str) -> reqwest::Response {
     CLIENT.get(url).header("accept", accept).send().await.unwrap()
 }
 
-/// A connected visitor.
+/// Connected visitor.
 pub(crate) struct Visitor {
     socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
     cookie: String,
     url: String,
-    /// Every text frame received, as it came.
+    /// Text frames received.
     pub(crate) frames: Vec<String>,
-    /// Header lines of the upgrade's answer.
+    /// Header lines of the upgrade response.
     pub(crate) headers: Vec<String>,
 }
 
 impl Visitor {
-    /// Connects a new visitor; the server makes the session.
+    /// Connects a new visitor; the server creates the session.
     pub(crate) async fn connect(url: &str) -> Self {
         Self::connect_with(url, None).await.expect("the arena takes visitors")
     }
 
-    /// Connects, with a session cookie or an Origin or any other header.
+    /// Connects with one more header, such as a session cookie or an Origin.
     pub(crate) async fn connect_with(url: &str, header: Option<(&'static str, String)>) -> Result<Self, Error> {
         let mut request = format!("{}/ws/battle", url.replace("http://", "ws://")).into_client_request()?;
         let mut cookie = String::new();
-        // As a page of the arena would; a request with a cookie has to.
+        // As a page of the arena would; it is required with a cookie.
         request.headers_mut().insert("origin", url.parse().unwrap());
         if let Some((name, value)) = header {
             if name == "cookie" {
@@ -83,7 +83,7 @@ impl Visitor {
         Ok(Self { socket, cookie, url: url.to_owned(), frames: Vec::new(), headers })
     }
 
-    /// The same person on a second connection.
+    /// Connects the same visitor a second time.
     pub(crate) async fn reconnect(&self) -> Self {
         Self::connect_with(&self.url, Some(("cookie", self.cookie.clone()))).await.expect("the arena is still there")
     }
@@ -103,7 +103,7 @@ impl Visitor {
         self.socket.send(Message::text(message.to_string())).await
     }
 
-    /// The session's cookie.
+    /// Returns the session cookie.
     pub(crate) fn cookie(&self) -> &str {
         &self.cookie
     }
@@ -119,15 +119,15 @@ impl Visitor {
         self.next_of(&["revealed", "error"]).await
     }
 
-    /// The next text frame.
+    /// Returns the next text frame.
     pub(crate) async fn next(&mut self) -> Value {
         self.try_next().await.expect("the socket is open")
     }
 
-    /// The next text frame, or the code with which the server closed.
+    /// Returns the next text frame, or the code with which the server closed.
     pub(crate) async fn try_next(&mut self) -> Result<Value, Option<CloseCode>> {
-        // One limit for the whole wait: the server's pings must not lengthen it.
-        let message = tokio::time::timeout(PATIENCE, self.next_message()).await;
+        // One timeout for the whole wait: the server's pings must not extend it.
+        let message = tokio::time::timeout(TIMEOUT, self.next_message()).await;
         let message = message.unwrap_or_else(|_| panic!("nothing came after {:?}", self.frames.last()))?;
         let frame = serde_json::from_str(&message).unwrap();
         self.frames.push(message);
@@ -145,7 +145,7 @@ impl Visitor {
         }
     }
 
-    /// Reads what has come and answers the pings among it. A connection that is not read is closed as silent.
+    /// Reads the received frames and answers the pings among them. An unread connection is closed as silent.
     pub(crate) async fn answer_pings(&mut self) {
         while let Some(message) = self.next_message().now_or_never() {
             self.frames.push(message.expect("the socket is open"));
@@ -154,7 +154,7 @@ impl Visitor {
         self.socket.flush().await.unwrap();
     }
 
-    /// Reads on to the next frame of one of these types.
+    /// Reads until the next frame of one of these types.
     pub(crate) async fn next_of(&mut self, kinds: &[&str]) -> Value {
         loop {
             let frame = self.next().await;
@@ -164,21 +164,21 @@ impl Visitor {
         }
     }
 
-    /// Reads on until both sides of the latest turn show some text.
+    /// Reads until both sides of the latest turn have some text.
     pub(crate) async fn until_both_begin(&mut self) {
         while self.texts().iter().any(String::is_empty) {
             self.next_of(&["delta"]).await;
         }
     }
 
-    /// Reads on until a vote may be cast, and returns the texts of sides A and B in the latest turn.
+    /// Reads until a vote may be cast, and returns the texts of sides A and B in the latest turn.
     pub(crate) async fn until_ready(&mut self) -> [String; 2] {
         let end = self.next_of(&["ready", "error"]).await;
         assert_eq!(end["type"], "ready", "no vote may be cast: {end}");
         self.texts()
     }
 
-    /// The texts of sides A and B in the latest turn, from all frames so far.
+    /// Returns the texts of sides A and B in the latest turn, from all frames so far.
     pub(crate) fn texts(&self) -> [String; 2] {
         let mut texts: [String; 2] = Default::default();
         for frame in &self.frames {
@@ -194,13 +194,13 @@ impl Visitor {
         texts
     }
 
-    /// The number of the last event seen.
+    /// Returns the number of the last event.
     pub(crate) fn last_seq(&self) -> u64 {
         let seqs = self.frames.iter().filter_map(|frame| serde_json::from_str::<Value>(frame).unwrap()["seq"].as_u64());
         seqs.max().unwrap_or(0)
     }
 
-    /// The id of the latest battle seen.
+    /// Returns the id of the latest battle.
     pub(crate) fn battle(&self) -> BattleId {
         let ids =
             self.frames.iter().rev().filter_map(|frame| {
@@ -209,6 +209,6 @@ impl Visitor {
         ids.into_iter().next().expect("a battle was seen")
     }
 
-    /// Leaves without a word, as a lost connection does.
+    /// Drops the connection without a close frame.
     pub(crate) fn drop_connection(self) {}
 }

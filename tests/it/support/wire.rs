@@ -1,5 +1,4 @@
-//! A bus between arenas of one test: what Redis is between processes, with a switch that cuts it and one that loses
-//! messages.
+//! Event bus between arenas of one test, in place of Redis, with a switch that cuts it and one that loses messages.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use langya::infra::events::{BusState, Event, EventBus, InstanceId, InstanceMessage};
 use tokio::sync::{broadcast, watch};
 
-/// What the arenas are connected by.
+/// Connection between the arenas.
 #[derive(Clone)]
 pub(crate) struct Wire(Arc<Shared>);
 
@@ -35,7 +34,7 @@ impl Wire {
         }))
     }
 
-    /// The bus of one arena.
+    /// Returns the bus of one arena.
     pub(crate) fn bus(&self, instance: &str) -> Arc<dyn EventBus> {
         let instance = InstanceId(instance.into());
         let end = End { events: broadcast::channel(64).0, messages: broadcast::channel(1_024).0 };
@@ -43,22 +42,22 @@ impl Wire {
         Arc::new(WireBus { wire: self.clone(), instance, end })
     }
 
-    /// Nothing crosses any more, and everybody knows.
+    /// Cuts the connection and notifies all arenas.
     pub(crate) fn cut(&self) {
         self.0.state.send_replace(BusState::Lost);
     }
 
-    /// Loses the next messages without a word.
+    /// Loses the next messages silently.
     pub(crate) fn lose(&self, messages: usize) {
         self.0.losing.store(messages, Ordering::SeqCst);
     }
 
-    /// Waits until as many messages were lost as there should be.
+    /// Waits until all messages to lose were lost.
     pub(crate) async fn lost_all(&self) {
         super::until(async || (self.0.losing.load(Ordering::SeqCst) == 0).then_some(())).await;
     }
 
-    /// Waits until so many messages were delivered.
+    /// Waits until this number of messages were delivered.
     pub(crate) async fn delivered(&self, messages: usize) {
         self.0.delivered.subscribe().wait_for(|count| *count >= messages).await.unwrap();
     }

@@ -1,31 +1,31 @@
-//! What is known after a run, from three independent sources: what the visitors did and received, what the database
-//! holds, and what the models wrote. Plus what the arena made of its votes: the exported log and the leaderboards.
+//! Evidence after a run from three independent sources: the visitors' histories, the database, and the models' records; plus the arena's
+//! exported log and leaderboards.
 
 use std::fmt;
 
 use langya::domain::battle::Side;
 use serde_json::Value;
 
-/// Everything that the checker compares.
+/// Input of the checker.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Evidence {
     pub(crate) visitors: Vec<VisitorHistory>,
     pub(crate) stored: Stored,
     pub(crate) written: Vec<Written>,
-    /// The exported vote log, line by line.
+    /// Lines of the exported vote log.
     pub(crate) log: Vec<Value>,
-    /// Leaderboards with where each came from; all of them are to be fits of all votes.
+    /// Leaderboards with their sources; all of them must be fits of all votes.
     pub(crate) leaderboards: Vec<(String, Value)>,
 }
 
-/// One visitor. `asked` holds every prompt ever sent, whether or not an answer came.
+/// History of one visitor. `asked` has every prompt ever sent, whether or not an answer was received.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct VisitorHistory {
     pub(crate) asked: Vec<String>,
     pub(crate) battles: Vec<BattleHistory>,
 }
 
-/// What a visitor did in a battle that the arena had announced to it, and received about it.
+/// History of a visitor's announced battle: sent and received events.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct BattleHistory {
     pub(crate) id: String,
@@ -33,19 +33,19 @@ pub(crate) struct BattleHistory {
 }
 
 impl BattleHistory {
-    /// Whether a vote was acknowledged.
+    /// Returns whether a vote was acknowledged.
     pub(crate) fn has_receipt(&self) -> bool {
         self.events.iter().any(|event| matches!(event, Event::Receipt { .. }))
     }
 
-    /// Whether a further question was sent more than once: where two of them reach the arena, a turn that the visitor does not
-    /// expect is being answered after the one that it reads.
+    /// Returns whether a further question was sent more than once: if two of them reach the arena, an unexpected turn is answered after the
+    /// one that the visitor reads.
     pub(crate) fn asked_twice(&self) -> bool {
         self.events.iter().filter(|event| **event == Event::Asked).count() > 1
     }
 
-    /// The codes with which votes were refused. Where a question was sent twice, the arena may have refused the second one, which
-    /// the visitor takes for an answer to its vote, or it answers that one and takes no vote yet.
+    /// Returns the codes of refused votes. If a question was sent twice, the arena may have refused the second one, which the visitor takes
+    /// for an answer to its vote, or it answers that one and accepts no vote yet.
     pub(crate) fn refused_votes(&self) -> Vec<&str> {
         let refused = self.events.iter().filter_map(|event| match event {
             Event::Refused { asked: "vote", code } => Some(code.as_str()),
@@ -57,21 +57,21 @@ impl BattleHistory {
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Event {
-    /// A further question was handed to the network.
+    /// Sent a further question.
     Asked,
-    /// Came back on a new connection, knowing the events up to this one; `note` says when and where, for people.
+    /// Reconnected, having received the events up to this one; `note` describes time and place for readers.
     Resumed { after: u64, note: String },
     /// Lost the connection.
     Lost { note: String },
-    /// A numbered event of the battle.
+    /// Received a numbered event of the battle.
     Heard(Numbered),
-    /// A vote was handed to the network.
+    /// Sent a vote.
     Voted { outcome: String },
-    /// A `revealed` frame, to the letter.
+    /// Received a `revealed` frame with this text.
     Receipt { text: String },
-    /// An `error` frame in answer to a message of this type.
+    /// Received an `error` frame in answer to a message of this type.
     Refused { asked: &'static str, code: String },
-    /// The visitor had nothing left to try.
+    /// Gave up after all retries.
     GaveUp { why: String },
 }
 
@@ -106,14 +106,14 @@ pub(crate) enum Told {
     Voided,
 }
 
-/// The rows of the database.
+/// Rows of the database.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Stored {
     pub(crate) battles: Vec<StoredBattle>,
     pub(crate) turns: Vec<StoredTurn>,
     pub(crate) replies: Vec<StoredReply>,
     pub(crate) failures: Vec<StoredFailure>,
-    /// In log order.
+    /// Votes in log order.
     pub(crate) votes: Vec<StoredVote>,
 }
 
@@ -143,7 +143,7 @@ pub(crate) struct StoredReply {
     pub(crate) ending: String,
 }
 
-/// A model that failed on a side and was replaced, or voided the battle.
+/// Failure of a model on a side, which was replaced or voided the battle.
 #[derive(Debug, Clone)]
 pub(crate) struct StoredFailure {
     pub(crate) battle: String,
@@ -163,27 +163,27 @@ pub(crate) struct StoredVote {
     pub(crate) receipt: String,
 }
 
-/// A request as a model's server saw it, and the whole reply that it wrote or would have written.
+/// Request received by a model's server, with its whole reply, sent or not.
 #[derive(Debug, Clone)]
 pub(crate) struct Written {
     pub(crate) model: String,
-    /// User and assistant in turns; the last one is the question.
+    /// Alternating messages of user and assistant; the last one is the question.
     pub(crate) conversation: Vec<String>,
     pub(crate) text: String,
 }
 
 impl Written {
-    /// What was asked last. Questions that got no reply on this side stand before it in the same message.
+    /// Returns the last question. Questions without a reply on this side precede it in the same message.
     pub(crate) fn question(&self) -> &str {
         self.conversation.last().and_then(|message| message.split(BETWEEN_QUESTIONS).last()).unwrap_or("")
     }
 
-    /// The turn that it was asked in: how many questions the user's messages hold.
+    /// Returns the turn of the request: the number of questions in the user's messages.
     pub(crate) fn turn(&self) -> u32 {
         let questions = self.conversation.iter().step_by(2).map(|message| message.split(BETWEEN_QUESTIONS).count());
         u32::try_from(questions.sum::<usize>()).unwrap_or(u32::MAX)
     }
 }
 
-/// What stands between a question without a reply and the next one, in one message. No visitor's question holds it.
+/// Separator of a question without a reply and the next one in the same message. No visitor's question contains it.
 pub(crate) const BETWEEN_QUESTIONS: &str = "\n\n";

@@ -1,4 +1,4 @@
-//! The exported log against the votes, and leaderboards against a recount that shares no code with the arena's.
+//! Checks the exported log against the votes, and leaderboards against a recount that shares no code with the arena's.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::Violation;
 use super::evidence::{Evidence, StoredVote};
 
-/// How far a rating may be from the recount's.
+/// Maximum difference of a rating from the recount's.
 const TOLERANCE: f64 = 1e-6;
 const ELO_STEP: f64 = 4.0;
 
@@ -45,7 +45,7 @@ fn check_log(log: &[Value], votes: &[StoredVote]) -> Vec<Violation> {
     found
 }
 
-/// What the votes say of a model.
+/// Results of a model by the votes.
 #[derive(Debug, Clone, Copy)]
 struct Line {
     wins: u64,
@@ -96,7 +96,7 @@ fn points(outcome: &str) -> f64 {
     }
 }
 
-/// Ratings by minorisation and maximisation (Hunter 2004): p_i = w_i / Σ n_ij / (p_i + p_j), repeated to rounding.
+/// Computes ratings by minorisation-maximisation (Hunter 2004): p_i = w_i / Σ n_ij / (p_i + p_j), iterated to rounding.
 fn bradley_terry(votes: &[StoredVote]) -> BTreeMap<&str, f64> {
     let mut won: BTreeMap<&str, f64> = BTreeMap::new();
     let mut met: BTreeMap<(&str, &str), f64> = BTreeMap::new();
@@ -140,7 +140,7 @@ fn differences(leaderboard: &Value, recount: &BTreeMap<&str, Line>, votes: usize
     }
     let models = leaderboard["models"].as_array().cloned().unwrap_or_default();
     let row_of = |model: &str| models.iter().find(|row| row["model"] == model);
-    // Ratings of parts that cannot be compared, and of models that only won or lost, are bounds of another kind.
+    // Ratings of several components, and of models that only won or lost, are not comparable.
     let comparable = leaderboard["components"] == 1 && models.iter().all(|row| row["unbounded"].is_null());
     for (model, line) in recount {
         let Some(row) = row_of(model) else {

@@ -1,8 +1,8 @@
-//! The history checker: pure, so that it can be tested with planted violations and trusted when it finds none.
+//! History checker: pure, so that it can be tested with planted violations and trusted when it finds none.
 //!
-//! Acknowledged means that a visitor got the `revealed` frame. A vote that was sent and never acknowledged may be in the
-//! database or not; everything else is certain: an acknowledged vote is there once and as acknowledged, a stored one was
-//! sent, and what a visitor read is, side by side and letter by letter, what one model wrote to that question.
+//! An acknowledged vote is one whose visitor received the `revealed` frame. A vote that was sent and never acknowledged may be in the
+//! database or not; everything else is certain: an acknowledged vote is stored once and as acknowledged, a stored one was sent, and the
+//! text that a visitor read is, side by side and letter by letter, one model's reply to that question.
 
 pub(crate) mod evidence;
 mod leaderboard;
@@ -18,7 +18,7 @@ use std::path::Path;
 use evidence::{BattleHistory, Evidence, StoredBattle, StoredReply, StoredTurn, VisitorHistory, Written};
 use langya::domain::battle::Side;
 
-/// Something that must never happen; `battle` is the battle's id throughout.
+/// Violation of an invariant; `battle` is the battle's id throughout.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Violation {
     #[error("battle {battle}: the acknowledged vote is not in the database")]
@@ -70,7 +70,7 @@ pub(crate) enum Violation {
 }
 
 impl Violation {
-    /// The battle concerned, if it is about one.
+    /// Returns the battle concerned, if there is one.
     pub(crate) fn battle(&self) -> Option<&str> {
         match self {
             Self::LogDiffers { .. } | Self::LeaderboardDiffers { .. } => None,
@@ -99,7 +99,7 @@ impl Violation {
     }
 }
 
-/// Everything that is wrong; empty is what one wants to see.
+/// Lists all violations; empty for a correct run.
 pub(crate) fn violations(evidence: &Evidence) -> Vec<Violation> {
     let index = Index::of(evidence);
     let mut found = votes::check(evidence, &index);
@@ -108,7 +108,7 @@ pub(crate) fn violations(evidence: &Evidence) -> Vec<Violation> {
     found
 }
 
-/// The refused votes, for runs in which none may be refused, not even to be sent again.
+/// Lists the refused votes, for runs in which none may be refused, even with a retry.
 pub(crate) fn refused_votes(evidence: &Evidence) -> Vec<Violation> {
     let histories = evidence.visitors.iter().flat_map(|visitor| &visitor.battles);
     let refused = |history: &'_ BattleHistory| {
@@ -118,7 +118,7 @@ pub(crate) fn refused_votes(evidence: &Evidence) -> Vec<Violation> {
     histories.flat_map(refused).collect()
 }
 
-/// Writes into `histories.txt` what happened in the battles with violations and in the `slow` ones, for people.
+/// Writes the events of the battles with violations and of the `slow` ones into `histories.txt`.
 pub(crate) fn keep_histories(
     folder: &Path,
     visitors: &[VisitorHistory],
@@ -142,19 +142,18 @@ pub(crate) fn keep_histories(
     Ok(std::fs::write(folder.join("histories.txt"), text)?)
 }
 
-/// What is wrong with the exported log and the leaderboards, whatever the visitors know: for looks in between, while there are
-/// battles under way.
+/// Lists the violations of the exported log and the leaderboards, without the visitors: for checks while battles are in progress.
 pub(crate) fn leaderboard_violations(evidence: &Evidence) -> Vec<Violation> {
     leaderboard::check(evidence)
 }
 
-/// The evidence by battle, so that checking stays linear.
+/// Evidence indexed by battle, so that checking stays linear.
 struct Index<'a> {
     histories: HashMap<&'a str, &'a BattleHistory>,
     battles: HashMap<&'a str, &'a StoredBattle>,
     turns: HashMap<(&'a str, u32), &'a StoredTurn>,
     replies: HashMap<(&'a str, u32, Side), &'a StoredReply>,
-    /// Requests by their question.
+    /// Requests by question.
     written: HashMap<&'a str, Vec<&'a Written>>,
     failed: HashSet<(&'a str, Side, &'a str)>,
 }

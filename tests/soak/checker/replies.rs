@@ -1,4 +1,4 @@
-//! What was shown: events in order, each text letter by letter what one model wrote to that question, on its own side.
+//! Checks displayed replies: events in order, each text letter by letter one model's reply to that question, on the model's side.
 
 use std::collections::HashSet;
 
@@ -47,8 +47,7 @@ fn check_history(history: &BattleHistory, index: &Index<'_>, found: &mut Vec<Vio
     }
 }
 
-/// Events come without gaps and without repeats. A `battle` frame may begin again with other numbers: greater ones,
-/// or after a `resume` any.
+/// Checks that events have no gaps and no repeats. A `battle` frame may restart with other numbers: greater ones, or any after a `resume`.
 fn check_numbers(history: &BattleHistory, found: &mut Vec<Violation>) {
     let (mut last, mut resumed) = (0, true);
     for event in &history.events {
@@ -67,7 +66,7 @@ fn check_numbers(history: &BattleHistory, found: &mut Vec<Violation>) {
     }
 }
 
-/// One turn as it was shown, from its `battle` frame on.
+/// One turn as displayed, from its `battle` frame on.
 #[derive(Debug, Default)]
 struct Telling {
     turn: u32,
@@ -80,7 +79,7 @@ fn tellings(history: &BattleHistory) -> Vec<Telling> {
     let mut all: Vec<Telling> = Vec::new();
     for event in &history.events {
         let Event::Heard(Numbered { turn, told, .. }) = event else { continue };
-        // Text of a turn that was never announced makes a turn of its own, which no model's reply will match.
+        // Text of an unannounced turn forms a separate turn, which no model's reply will match.
         if *told == Told::Turn || all.last().is_none_or(|telling| telling.turn != *turn) {
             all.push(Telling { turn: *turn, ..Telling::default() });
         }
@@ -114,7 +113,7 @@ fn check_shown(row: &StoredBattle, telling: &Telling, side: Side, index: &Index<
     }
 }
 
-/// Somebody wrote the text from its first letter on, and that somebody sits on this side.
+/// Checks that one model wrote the text from its first letter on, and that this model is on this side.
 fn check_author(row: &StoredBattle, turn: u32, side: Side, text: &str, index: &Index<'_>, found: &mut Vec<Violation>) {
     let battle = row.id.clone();
     let prompt = index.turns.get(&(row.id.as_str(), turn)).map_or("", |row| row.prompt.as_str());
@@ -135,7 +134,7 @@ fn check_author(row: &StoredBattle, turn: u32, side: Side, text: &str, index: &I
     });
 }
 
-/// A stored reply is what its model wrote, all of it where it is said to be complete.
+/// Checks that a stored reply is its model's text, and the whole text if it is marked as complete.
 fn check_stored(reply: &StoredReply, index: &Index<'_>, found: &mut Vec<Violation>) {
     let (battle, turn, side) = (reply.battle.clone(), reply.turn, reply.side.as_str());
     if !index.battles.contains_key(reply.battle.as_str()) {
@@ -158,7 +157,7 @@ fn check_stored(reply: &StoredReply, index: &Index<'_>, found: &mut Vec<Violatio
     }
 }
 
-/// A model that was asked in a later turn was given the earlier ones as they were shown on its own side.
+/// Checks that a model in a later turn received the earlier ones as they were displayed on its side.
 fn check_conversations(battle: &str, turn: u32, index: &Index<'_>, found: &mut Vec<Violation>) {
     let (Some(row), Some(stored)) = (index.battles.get(battle), index.turns.get(&(battle, turn))) else { return };
     for request in index.written_to(&stored.prompt) {
@@ -175,8 +174,8 @@ fn check_conversations(battle: &str, turn: u32, index: &Index<'_>, found: &mut V
     }
 }
 
-/// The conversation of a side up to the question of a turn: question and reply in turns. A question that got no reply, since the
-/// turn was cut before its first word, is in one message with the next one.
+/// Returns the conversation of a side up to the question of a turn: alternating questions and replies. A question without a reply, since
+/// the turn was cut before its first word, is in one message with the next one.
 fn conversation(battle: &str, turn: u32, side: Side, index: &Index<'_>) -> Vec<String> {
     let mut said: Vec<String> = Vec::new();
     for earlier in 1..=turn {

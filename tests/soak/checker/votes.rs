@@ -1,4 +1,4 @@
-//! Votes and receipts: what was sent, what was acknowledged, what is stored.
+//! Checks votes and receipts: sent, acknowledged and stored ones agree.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::evidence::{BattleHistory, Event, Evidence, StoredVote};
 use super::{Index, Violation};
 
-/// Answers after which a visitor tries again, and that mean no harm.
+/// Error codes after which a visitor retries.
 const RETRIED: [&str; 4] = ["storage", "draining", "rate_limited", "busy"];
 
 pub(super) fn check(evidence: &Evidence, index: &Index<'_>) -> Vec<Violation> {
@@ -33,7 +33,7 @@ pub(super) fn check(evidence: &Evidence, index: &Index<'_>) -> Vec<Violation> {
     found
 }
 
-/// Every stored vote was sent, and was cast on two replies that had ended.
+/// Checks that every stored vote was sent, and was cast on two complete replies.
 fn check_row(vote: &StoredVote, index: &Index<'_>, found: &mut Vec<Violation>) {
     let battle = vote.battle.clone();
     let sent = index.histories.get(vote.battle.as_str()).is_some_and(|history| {
@@ -69,7 +69,7 @@ fn check_row(vote: &StoredVote, index: &Index<'_>, found: &mut Vec<Violation>) {
     }
 }
 
-/// Every receipt is the first one, came after a vote, and says what is stored.
+/// Checks that every receipt equals the first one, followed a vote, and agrees with the stored vote.
 fn check_receipts(history: &BattleHistory, vote: Option<&StoredVote>, found: &mut Vec<Violation>) {
     let battle = || history.id.clone();
     let (mut voted, mut first): (bool, Option<&String>) = (false, None);
@@ -95,7 +95,7 @@ fn check_receipts(history: &BattleHistory, vote: Option<&StoredVote>, found: &mu
     }
 }
 
-/// The receipt as received against the row and against the receipt that is stored with it.
+/// Compares a received receipt with the row and with the stored receipt.
 fn compare(receipt: &str, vote: &StoredVote, found: &mut Vec<Violation>) {
     let battle = || vote.battle.clone();
     let mut told: Value = serde_json::from_str(receipt).unwrap_or_default();
@@ -109,8 +109,8 @@ fn compare(receipt: &str, vote: &StoredVote, found: &mut Vec<Violation>) {
     if names != vote.models {
         found.push(Violation::NamesDiffer { battle: battle(), told: names, stored: vote.models.clone() });
     }
-    // What the frame has beyond the stored receipt: its own head, the promise, which is made of the vote, and the reasoning, which is
-    // kept with the replies.
+    // Fields of the frame beyond the stored receipt: its head, the promise, which is derived from the vote, and the reasoning, which is
+    // stored with the replies.
     let is_promised = is_promised(&told, vote);
     if let Some(frame) = told.as_object_mut() {
         ["type", "battle", "promise"].iter().for_each(|key| drop(frame.remove(*key)));
@@ -127,7 +127,7 @@ fn compare(receipt: &str, vote: &StoredVote, found: &mut Vec<Violation>) {
     }
 }
 
-/// Whether the promise of a receipt speaks of the stored vote, where the receipt says that one was made.
+/// Returns whether the promise of a receipt refers to the stored vote, if the receipt has one.
 fn is_promised(told: &Value, vote: &StoredVote) -> bool {
     let signed = told["promise"].as_str().and_then(|promise| promise.lines().nth(2));
     let said: Option<Value> = signed.and_then(|line| serde_json::from_str(line).ok());
@@ -142,9 +142,9 @@ fn check_refusals(history: &BattleHistory, index: &Index<'_>, found: &mut Vec<Vi
         let Event::Refused { asked, code } = event else { continue };
         let harmless = match (*asked, code.as_str()) {
             (_, code) if RETRIED.contains(&code) => true,
-            // The question had got through before the connection was lost.
+            // The question had arrived before the connection was lost.
             ("message", "not_ready") => true,
-            // It got through twice, and the second one is being answered.
+            // It arrived twice, and the second one is being answered.
             ("vote", "not_ready") => history.asked_twice(),
             ("vote", "empty_reply") => has_empty_reply(history, index),
             _ => false,
@@ -161,9 +161,9 @@ fn has_empty_reply(history: &BattleHistory, index: &Index<'_>) -> bool {
     Side::BOTH.into_iter().any(|side| shown(side).is_empty())
 }
 
-/// A visitor goes on until there is a receipt, or an answer that ends the battle without one.
+/// Checks that a visitor continues until a receipt, or an answer that ends the battle without one.
 fn check_end(history: &BattleHistory, found: &mut Vec<Violation>) {
-    // Whether a reply really was empty is checked among the refusals.
+    // The refusals check whether a reply really was empty.
     let is_empty = |event: &Event| matches!(event, Event::Refused { asked: "vote", code } if code == "empty_reply");
     if history.has_receipt() || history.events.iter().any(is_empty) {
         return;
@@ -175,7 +175,7 @@ fn check_end(history: &BattleHistory, found: &mut Vec<Violation>) {
     found.push(Violation::Unfinished { battle: history.id.clone(), why });
 }
 
-/// A visitor stays the same on every instance, and no two visitors are one.
+/// Checks that a visitor has the same identity on every instance, and that no two visitors share one.
 fn check_owners(evidence: &Evidence, index: &Index<'_>, found: &mut Vec<Violation>) {
     let mut owner_of: HashMap<&str, usize> = HashMap::new();
     for (number, visitor) in evidence.visitors.iter().enumerate() {

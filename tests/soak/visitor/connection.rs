@@ -1,4 +1,4 @@
-//! The connection of a visitor: it is made, it is lost, and frames come over it.
+//! Connection of a visitor: connecting, losing it, and receiving frames.
 
 use std::time::{Duration, Instant};
 
@@ -13,37 +13,37 @@ use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 use super::Visitor;
 use crate::checker::evidence::Event;
 
-/// Nothing heard for so long while something is due: the visitor asks whether anybody is there.
+/// Silence after which a waiting visitor sends a ping.
 const QUIET: Duration = Duration::from_secs(1);
-/// Nothing heard for so long after that: the connection is given up.
+/// Silence after the ping after which the connection is abandoned.
 const PONG: Duration = Duration::from_millis(500);
-/// So often in a row an arena may be there and have nothing to say.
+/// Maximum number of consecutive pongs without another frame.
 const QUIET_LIMIT: usize = 5;
-/// What a visitor notes who waited in vain since its last progress: the arena answers pings, or not even these.
+/// Reasons of a visitor who waited in vain since its last progress: the arena answers pings, or not even these.
 const SILENCE: &str = "nothing but pongs";
 const NO_PONG: &str = "no answer to a ping";
 
-/// Whether the visitor left a connection on which it had waited in vain.
+/// Returns whether the visitor left a connection on which it had waited in vain.
 pub(crate) fn waited_in_vain(why: &str) -> bool {
     [SILENCE, NO_PONG].contains(&why)
 }
 
-/// A connection that is not there after so long is tried again: the next one may reach the other instance. nginx goes on
-/// sending visitors to an instance that hangs, since the kernel still takes its connections.
+/// Timeout of a connection attempt: the next one may reach the other instance. nginx continues to send visitors to an instance that hangs,
+/// since the kernel still accepts its connections.
 const CONNECT: Duration = Duration::from_millis(400);
-/// A message that cannot be handed to the network for so long means that the connection is lost.
+/// Timeout of sending a message, after which the connection counts as lost.
 pub(super) const SEND: Duration = Duration::from_secs(1);
 
 pub(super) type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
 
-/// What came off the socket.
+/// Frame or error received from the socket.
 pub(super) enum Heard {
     Frame(Value, String),
     Lost(String),
 }
 
 impl Visitor {
-    /// A new connection; on it, the battle that was under way.
+    /// Connects again and resumes the battle in progress.
     pub(super) async fn come_back(&mut self) -> Result<(), String> {
         let Connected { socket, cookie, instance } = connect(&self.url, self.cookie.as_deref()).await?;
         self.cookie = self.cookie.take().or(cookie);
@@ -67,7 +67,7 @@ impl Visitor {
         }
     }
 
-    /// The next frame. A connection on which nothing comes, not even the answer to a ping, is lost.
+    /// Receives the next frame. A connection without any frame, even the answer to a ping, is lost.
     pub(super) async fn hear(&mut self) -> Heard {
         let Some(socket) = &mut self.socket else { return Heard::Lost("no connection".into()) };
         for _ in 0..QUIET_LIMIT {
@@ -103,7 +103,7 @@ pub(super) async fn next_text(socket: &mut Socket) -> Heard {
     }
 }
 
-/// A new connection, the cookie that was set with it, and the instance that it reached.
+/// New connection, the cookie that was set with it, and the instance that it reached.
 pub(super) struct Connected {
     pub(super) socket: Socket,
     cookie: Option<String>,

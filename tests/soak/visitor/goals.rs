@@ -1,4 +1,4 @@
-//! How a visitor gets what it wants: it says so, takes in what it hears, and tries again after failures.
+//! Pursuit of a visitor's goal: it sends a message, handles the frames, and retries after failures.
 
 use std::time::{Duration, Instant};
 
@@ -8,14 +8,14 @@ use serde_json::{Value, json};
 use tokio::time::sleep;
 
 use super::connection::{Heard, waited_in_vain};
-use super::{Answer, GaveUp, Goal, PATIENCE, Visitor};
+use super::{Answer, GaveUp, Goal, TIMEOUT, Visitor};
 use crate::checker::evidence::{BattleHistory, Event, Numbered, Told};
 
-/// How long a visitor waits before it tries again, in milliseconds.
+/// Pause of a visitor before a retry, in milliseconds.
 const PAUSE_MS: std::ops::Range<u64> = 20..150;
 
 impl Visitor {
-    /// Says what is wanted and listens for the answer, once.
+    /// Sends the message of a goal and waits for the answer, once.
     pub(super) async fn attempt(&mut self, goal: Goal) -> Answer {
         self.last_progress = Instant::now();
         let come_back = async {
@@ -52,14 +52,14 @@ impl Visitor {
         Answer::Lost(why)
     }
 
-    /// Connects, says what is wanted and listens until it is there, and begins again after every failure.
+    /// Pursues a goal until it is reached, and starts again after every failure.
     pub(super) async fn pursue(&mut self, goal: Goal) -> Result<(), GaveUp> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         let mut said = false;
         self.last_progress = Instant::now();
         while !self.is_reached(&goal) {
             if Instant::now() > deadline {
-                return Err(GaveUp(format!("no answer in {PATIENCE:?} to {goal:?}")));
+                return Err(GaveUp(format!("no answer in {TIMEOUT:?} to {goal:?}")));
             }
             if self.socket.is_none() {
                 said = false;
@@ -123,7 +123,7 @@ impl Visitor {
                 json!({"type": "message", "battle": battle, "prompt": prompt})
             }
             Goal::Receipt { outcome: Some(outcome), .. } => {
-                // Written down first: once it is on its way it may count.
+                // Recorded first: once it is sent it may count.
                 self.write_down(&battle, Event::Voted { outcome: (*outcome).to_owned() });
                 json!({"type": "vote", "battle": battle, "outcome": outcome})
             }
@@ -132,7 +132,7 @@ impl Visitor {
         self.send(&message).await
     }
 
-    /// Trouble began then; a little later the visitor tries again.
+    /// Records the start of an outage and pauses before the retry.
     async fn lose(&mut self, sign: String, since: Instant) {
         self.socket = None;
         self.measurements.count(&format!("seen: {sign}"));
@@ -178,13 +178,13 @@ impl Visitor {
         }
     }
 
-    /// What to do after an `error` frame: listen on, ask again, or end the battle.
+    /// Handles an `error` frame: wait on, send again, or end the battle.
     async fn take_refusal(&mut self, goal: &Goal, frame: &Value, said: &mut bool) -> Result<(), GaveUp> {
         let code = frame["code"].as_str().unwrap_or_default().to_owned();
         let asked = match goal {
             Goal::Battle { .. } => "start",
             Goal::Turn { .. } => "message",
-            // Nothing else that a visitor says in that moment can be too early: the answer comes late.
+            // No other message of a visitor at that moment can be too early: the answer comes late.
             Goal::Ready { .. } if code == "not_ready" => "message",
             Goal::Ready { .. } | Goal::Receipt { outcome: None, .. } => "resume",
             Goal::Receipt { .. } => "vote",
@@ -195,9 +195,9 @@ impl Visitor {
         }
         match (asked, code.as_str()) {
             ("message", "not_ready") => Ok(()),
-            // That is about the battle before, of which a further turn was still being answered.
+            // That concerns the previous battle, of which a further turn was still being answered.
             ("start", "superseded") => Ok(()),
-            // A question that had got through twice is being answered.
+            // A question that had arrived twice is being answered.
             ("vote", "not_ready") => {
                 self.screen.ready = false;
                 let turn = self.screen.turn;
@@ -224,7 +224,7 @@ impl Visitor {
     }
 }
 
-/// `voided` names no turn: it is the one on the screen.
+/// Converts a frame to a numbered event. `voided` has no turn: it is the displayed one.
 fn numbered(frame: &Value, latest: u32) -> Numbered {
     let side = if frame["side"] == "b" { Side::B } else { Side::A };
     let told = match frame["type"].as_str() {

@@ -1,7 +1,7 @@
-//! A visitor: starts battles, reads, votes, and comes back after whatever happens, writing down all of it.
+//! Visitor: starts battles, reads, votes, and reconnects after every failure, recording all events.
 //!
-//! A visitor wants one thing at a time (a [`Goal`]) and pursues it over as many connections as it takes. What the arena
-//! says goes into the history whether or not it was wanted.
+//! A visitor has one [`Goal`] at a time and pursues it over as many connections as needed. Everything received from the arena is recorded,
+//! whether or not it was the goal.
 
 mod connection;
 mod goals;
@@ -22,10 +22,10 @@ pub(crate) use votes::cast;
 use crate::checker::evidence::{Event, VisitorHistory};
 use crate::measurements::Measurements;
 
-/// Visitors may take so long to bring their last battle to its end.
+/// Maximum time for visitors to complete their last battle.
 const LAST_BATTLES: Duration = Duration::from_secs(90);
-/// A goal that is not reached after so long is a violation.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Maximum time to reach a goal; longer is a violation.
+const TIMEOUT: Duration = Duration::from_secs(60);
 pub(crate) const OUTCOMES: [&str; 4] = ["a", "b", "tie", "both_bad"];
 
 pub(crate) struct Visitor {
@@ -38,22 +38,22 @@ pub(crate) struct Visitor {
     socket: Option<Socket>,
     history: VisitorHistory,
     screen: Screen,
-    /// Since when it is without its battle, and how it noticed.
+    /// Start of the current outage, and the sign by which the visitor noticed it.
     trouble: Option<(Instant, String)>,
-    /// When it last said or heard something that matters.
+    /// Time of the last relevant message in either direction.
     last_progress: Instant,
-    /// It leaves in mid-stream once it has seen this event.
+    /// Number of the event after which it leaves in mid-stream.
     leave_at: Option<u64>,
 }
 
-/// Many visitors at once, who battle until they are asked to stop.
+/// Concurrent visitors, who battle until they are stopped.
 pub(crate) struct VisitorGroup {
     visitors: JoinSet<VisitorHistory>,
     stop: watch::Sender<bool>,
 }
 
 impl VisitorGroup {
-    /// Visitors come one after the other, each with a course of its own.
+    /// Starts the visitors one after the other, each with a separate random stream.
     pub(crate) fn gather(
         visitors: usize,
         port: u16,
@@ -66,7 +66,7 @@ impl VisitorGroup {
             let visitor = Visitor::new(number, port, rng(number + 1), measurements.clone());
             let stopped = stopped.clone();
             set.spawn(async move {
-                // Not all at the same moment.
+                // Staggers the starts.
                 sleep(Duration::from_millis(10) * u32::try_from(number).unwrap_or(u32::MAX)).await;
                 visitor.visit(stopped).await
             });
@@ -74,14 +74,14 @@ impl VisitorGroup {
         Self { visitors: set, stop }
     }
 
-    /// They bring their last battles to an end, and report.
+    /// Waits until the visitors have completed their last battles, and returns their histories.
     pub(crate) async fn disperse(self) -> anyhow::Result<Vec<VisitorHistory>> {
         self.stop.send_replace(true);
         timeout(LAST_BATTLES, self.visitors.join_all()).await.context("visitors do not come to an end")
     }
 }
 
-/// What stands on the visitor's screen.
+/// State of the visitor's screen.
 #[derive(Debug, Default)]
 struct Screen {
     battle: Option<String>,
@@ -91,30 +91,30 @@ struct Screen {
     receipts: usize,
 }
 
-/// What a visitor wants next.
+/// Goal of a visitor.
 #[derive(Debug, Clone)]
 enum Goal {
-    /// A battle on this prompt.
+    /// Battle on this prompt.
     Battle { prompt: String },
-    /// The turn after this one.
+    /// Next turn after this one.
     Turn { after: u32, prompt: String },
     /// Both replies of this turn; earlier ones may be sent again.
     Ready { turn: u32 },
-    /// One more receipt than this, voting for the outcome or only coming back for it.
+    /// One more receipt than this, by voting for the outcome or only by reconnecting.
     Receipt { beyond: usize, outcome: Option<&'static str> },
 }
 
-/// Why a goal is out of reach.
+/// Reason why a goal is unreachable.
 struct GaveUp(String);
 
-/// What came of one attempt.
+/// Result of one attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Answer {
-    /// What was wanted is there.
+    /// The goal is reached.
     Reached,
     /// An `error` frame with this code.
     Refused(String),
-    /// No connection, or no answer.
+    /// No connection, or no answer, for this reason.
     Lost(String),
 }
 
@@ -135,7 +135,7 @@ impl Visitor {
         }
     }
 
-    /// Battles until it is asked to stop; the one under way is brought to its end.
+    /// Plays battles until it is stopped; the one in progress is completed.
     pub(crate) async fn visit(mut self, stop: watch::Receiver<bool>) -> VisitorHistory {
         let mut battles = 0;
         while !*stop.borrow() {
@@ -163,7 +163,7 @@ impl Visitor {
         Ok(())
     }
 
-    /// A new battle, read to `ready`; tried until it is there.
+    /// Starts a new battle and reads it to `ready`, with retries.
     pub(crate) async fn ready_battle(&mut self) -> anyhow::Result<()> {
         let prompt = self.next_prompt();
         let begun = self.pursue(Goal::Battle { prompt }).await;
@@ -171,13 +171,13 @@ impl Visitor {
         self.until_ready().await
     }
 
-    /// Both replies of the battle under way.
+    /// Reads both replies of the battle in progress.
     pub(crate) async fn until_ready(&mut self) -> anyhow::Result<()> {
         let ready = self.pursue(Goal::Ready { turn: 1 }).await;
         ready.map_err(|GaveUp(why)| anyhow::anyhow!("visitor {} waits in vain: {why}", self.number))
     }
 
-    /// Asks once for a new battle.
+    /// Requests a new battle once.
     pub(crate) async fn try_to_start(&mut self) -> Answer {
         let prompt = self.next_prompt();
         self.attempt(Goal::Battle { prompt }).await
@@ -195,7 +195,7 @@ impl Visitor {
         voted.map_err(|GaveUp(why)| anyhow::anyhow!("no receipt for visitor {}: {why}", self.number))
     }
 
-    /// The latest receipt, to the letter.
+    /// Returns the latest receipt, to the letter.
     pub(crate) fn receipt(&self) -> Option<&str> {
         let events = self.history.battles.iter().flat_map(|battle| &battle.events).rev();
         events.into_iter().find_map(|event| match event {
@@ -204,24 +204,24 @@ impl Visitor {
         })
     }
 
-    /// The id of the battle on the screen.
+    /// Returns the id of the displayed battle.
     pub(crate) fn battle_id(&self) -> Option<&str> {
         self.screen.battle.as_deref()
     }
 
-    /// Its session.
+    /// Returns the session cookie.
     pub(crate) fn cookie(&self) -> &str {
         self.cookie.as_deref().unwrap_or_default()
     }
 
-    /// Writes down what was done for it on another connection.
+    /// Records an event of another connection of the same visitor.
     pub(crate) fn note(&mut self, event: Event) {
         if let Some(battle) = self.screen.battle.clone() {
             self.write_down(&battle, event);
         }
     }
 
-    /// All that it did and received.
+    /// Returns the history of the visitor.
     pub(crate) fn into_history(self) -> VisitorHistory {
         self.history
     }
@@ -238,7 +238,7 @@ impl Visitor {
         let last = self.screen.battle.clone();
         match last {
             Some(battle) => self.write_down(&battle, Event::GaveUp { why }),
-            // A visitor that never got a battle has no history to put this into.
+            // A visitor that never got a battle has no battle history to record this in.
             None => self.measurements.count(&format!("without a battle: {why}")),
         }
     }

@@ -1,4 +1,4 @@
-//! The votes of a visitor: one, several in a row, or several at once.
+//! Votes of a visitor: one, several in a row, or several at once.
 
 use futures_util::SinkExt;
 use rand::RngExt;
@@ -7,11 +7,11 @@ use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::Message;
 
 use super::connection::{Connected, Heard, SEND, connect, next_text};
-use super::{GaveUp, Goal, OUTCOMES, PATIENCE, Visitor};
+use super::{GaveUp, Goal, OUTCOMES, TIMEOUT, Visitor};
 use crate::checker::evidence::Event;
 
 impl Visitor {
-    /// Votes once, or again with the same or another outcome, or on two connections at once, or comes back afterwards.
+    /// Votes once, or again with the same or another outcome, or on two connections at once, or reconnects afterwards.
     pub(super) async fn vote(&mut self) -> Result<(), GaveUp> {
         let outcome = self.draw_outcome();
         match self.rng.random_range(0..10) {
@@ -40,7 +40,7 @@ impl Visitor {
         self.pursue(Goal::Receipt { beyond, outcome }).await
     }
 
-    /// The second connection may reach the other instance, and its vote may be the first.
+    /// Votes on a second connection too; it may reach the other instance, and its vote may be the first.
     async fn vote_on_two_connections(&mut self, outcome: &'static str) -> Result<(), GaveUp> {
         let Some(battle) = self.screen.battle.clone() else { return Ok(()) };
         let other = self.draw_outcome();
@@ -62,8 +62,8 @@ impl Visitor {
     }
 }
 
-/// Votes on a connection of its own, with all these outcomes at once, and returns what came of each: a receipt, a refusal,
-/// or the loss of the connection.
+/// Votes on a separate connection, with all these outcomes at once, and returns the result of each: a receipt, a refusal, or the loss of
+/// the connection.
 pub(crate) async fn cast(url: &str, cookie: &str, battle: &str, outcomes: &[&'static str]) -> Vec<Event> {
     let mut events = Vec::new();
     let lost = |why: &str| Event::Lost { note: why.to_owned() };
@@ -81,7 +81,7 @@ pub(crate) async fn cast(url: &str, cookie: &str, battle: &str, outcomes: &[&'st
         return vec![lost("sending failed")];
     }
     while events.len() < outcomes.len() {
-        match timeout(PATIENCE, next_text(&mut socket)).await {
+        match timeout(TIMEOUT, next_text(&mut socket)).await {
             Ok(Heard::Frame(frame, text)) => match frame["type"].as_str() {
                 Some("revealed") => events.push(Event::Receipt { text }),
                 Some("error") => {

@@ -1,8 +1,8 @@
-//! A scripted provider on a free port: it plays exact bytes per model name and sees when a client goes away.
+//! Scripted provider on a free port: it sends exact bytes per model name and detects when a client disconnects.
 //!
-//! Real TCP and hand-written HTTP, because the faults that matter lie below what a server library lets one do: a reset
-//! in mid-stream, a character split over two packets, a body that is no event stream. Scripts wait on [`Gate`]s, so a
-//! test decides when the next bytes come and never sleeps.
+//! Real TCP and hand-written HTTP, because the relevant faults are below the level of a server library: a reset in mid-stream, a character
+//! split over two packets, a body that is not an event stream. Scripts wait on [`Gate`]s, so a test decides when the next bytes are sent
+//! and never sleeps.
 
 mod script;
 
@@ -20,38 +20,38 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
-use super::PATIENCE;
+use super::TIMEOUT;
 
-/// Longest wait for the end of answers. Shorter than the program's limits for silent models, which end them too.
+/// Maximum wait for the end of answers. Shorter than the program's limits for silent models, which also end them.
 const UNTIL_ENDED: Duration = Duration::from_secs(15);
 
-/// Stands for every model and path that has no answer of its own.
+/// Key of every model and path without a script.
 pub(crate) const ANYTHING_ELSE: &str = "*";
 
-/// A request as it came.
+/// Received request.
 #[derive(Debug, Clone)]
 pub(crate) struct Received {
     pub(crate) method: String,
     pub(crate) path: String,
     /// All header lines in lower case.
     pub(crate) head: String,
-    /// `Null` where there was none, or none of JSON.
+    /// JSON body; `Null` without a body or with another type.
     pub(crate) body: Value,
-    /// The body as it came.
+    /// Raw body.
     pub(crate) text: String,
 }
 
 impl Received {
-    /// The last message of the conversation.
+    /// Returns the last message of the conversation.
     pub(crate) fn prompt(&self) -> &str {
         self.body["messages"].as_array().and_then(|said| said.last()?["content"].as_str()).unwrap_or_default()
     }
 }
 
-/// Makes an answer out of a request.
+/// Builds an answer from a request.
 pub(crate) type Responder = Arc<dyn Fn(&Received) -> Script + Send + Sync>;
 
-/// The running server; dropping it closes every connection.
+/// Running server; dropping it closes every connection.
 pub(crate) struct Upstream {
     address: SocketAddr,
     shared: Arc<Shared>,
@@ -78,59 +78,59 @@ impl Upstream {
         Self { address, shared, acceptor }
     }
 
-    /// `http://127.0.0.1:PORT`, without a slash at its end.
+    /// Returns `http://127.0.0.1:PORT`, without a trailing slash.
     pub(crate) fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// Sets what is answered from now on to requests for this model, or to GET requests for this path.
+    /// Sets the answer to requests for this model, or to GET requests for this path.
     pub(crate) fn script(&self, model_or_path: &str, script: Script) {
         self.scripts(model_or_path, [script]);
     }
 
-    /// Sets what is answered to each next request; the last script stays.
+    /// Sets the answers to the next requests; the last script is repeated.
     pub(crate) fn scripts(&self, model_or_path: &str, scripts: impl IntoIterator<Item = Script>) {
         self.shared.scripts.lock().unwrap().insert(model_or_path.to_owned(), scripts.into_iter().collect());
     }
 
-    /// Has each request for this model answered by what it holds.
+    /// Computes the answer to each request for this model.
     pub(crate) fn respond(&self, model: &str, responder: impl Fn(&Received) -> Script + Send + Sync + 'static) {
         self.shared.responders.lock().unwrap().insert(model.to_owned(), Arc::new(responder));
     }
 
-    /// Waits until so many requests have come.
+    /// Waits until this number of requests are received.
     pub(crate) async fn until_received(&self, count: usize) {
         let mut arrived = self.shared.arrived.subscribe();
-        let reached = tokio::time::timeout(PATIENCE, arrived.wait_for(|arrived| *arrived >= count)).await;
+        let reached = tokio::time::timeout(TIMEOUT, arrived.wait_for(|arrived| *arrived >= count)).await;
         assert!(reached.is_ok(), "{} requests came, not {count}", *self.shared.arrived.borrow());
     }
 
-    /// All requests so far.
+    /// Returns all requests so far.
     pub(crate) fn received(&self) -> Vec<Received> {
         self.shared.received.lock().unwrap().clone()
     }
 
-    /// Answers under way.
+    /// Returns the number of active answers.
     pub(crate) fn active(&self) -> usize {
         *self.shared.active.borrow()
     }
 
-    /// The most answers that were ever under way together.
+    /// Returns the maximum number of concurrently active answers.
     pub(crate) fn most_active(&self) -> usize {
         self.shared.most_active.load(Ordering::SeqCst)
     }
 
-    /// Connections accepted so far.
+    /// Returns the number of accepted connections.
     pub(crate) fn connections(&self) -> usize {
         self.shared.connections.load(Ordering::SeqCst)
     }
 
-    /// Waits until this many answers are under way; 0 after a cancelled reply shows that the connection was closed.
+    /// Waits until this many answers are active; 0 after a cancelled reply shows that the connection was closed.
     pub(crate) async fn until_active(&self, count: usize) {
         self.until_active_for(count, UNTIL_ENDED).await;
     }
 
-    /// As [`Upstream::until_active`], for what takes longer.
+    /// Like [`Upstream::until_active`], with another timeout.
     pub(crate) async fn until_active_for(&self, count: usize, patience: Duration) {
         let mut active = self.shared.active.subscribe();
         let reached = tokio::time::timeout(patience, active.wait_for(|active| *active == count)).await;
@@ -189,7 +189,7 @@ impl Shared {
     }
 }
 
-/// False where the connection is to be closed.
+/// Plays a script; returns false if the connection is to be closed.
 async fn play(stream: &mut TcpStream, script: Script) -> std::io::Result<bool> {
     for step in script.steps {
         let (mut reader, mut writer) = stream.split();
@@ -228,7 +228,7 @@ async fn play(stream: &mut TcpStream, script: Script) -> std::io::Result<bool> {
 
 async fn write_chunk(writer: &mut (impl AsyncWriteExt + Unpin), bytes: &[u8]) -> std::io::Result<()> {
     writer.write_all(&[format!("{:x}\r\n", bytes.len()).as_bytes(), bytes, b"\r\n"].concat()).await?;
-    // The next chunk shall be a packet of its own where that can be had.
+    // Lets the next chunk be a separate packet where possible.
     tokio::task::yield_now().await;
     Ok(())
 }

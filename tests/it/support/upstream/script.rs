@@ -1,4 +1,4 @@
-//! What the scripted provider answers: bytes, waits and faults, one step after the other.
+//! Scripted answers of the provider: a sequence of bytes, waits and faults.
 
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
-/// Every fault and difference that [`Script::mode`] knows.
+/// Names of all faults and variants that [`Script::mode`] knows.
 pub(crate) const MODES: [&str; 19] = [
     "ok", "hang", "hangmid", "slow", "err500", "err429", "err401", "reset", "garbage", "badjson", "nodone", "split",
     "crlf", "empty", "huge", "errmid", "long", "leak", "plain500",
 ];
 
-/// A door that a test opens; every script that waits at it goes on.
+/// Gate that a test opens; every script that waits at it continues.
 #[derive(Debug, Clone)]
 pub(crate) struct Gate(Arc<watch::Sender<bool>>);
 
@@ -33,13 +33,13 @@ impl Gate {
 
 #[derive(Debug, Clone)]
 pub(super) enum Step {
-    /// These bytes as they stand.
+    /// Raw bytes.
     Raw(Vec<u8>),
-    /// These bytes as one chunk of a chunked body, flushed.
+    /// Bytes as one chunk of a chunked body, flushed.
     Chunk(Vec<u8>),
     Wait(Gate),
     Pause(Duration),
-    /// A chat completions event whose text is when it was sent, in microseconds by [`clock`].
+    /// Chat completions event whose text is its send time, in microseconds by [`clock`].
     InputVersion,
     Hang,
     /// Ends the connection with a TCP reset.
@@ -48,19 +48,19 @@ pub(super) enum Step {
     Close,
 }
 
-/// What the server answers to one request.
+/// Answer to one request.
 #[derive(Debug, Clone)]
 pub(crate) struct Script {
     pub(super) steps: Vec<Step>,
 }
 
 impl Script {
-    /// Status 200 and the head of a chunked event stream.
+    /// Begins with status 200 and the head of a chunked event stream.
     pub(crate) fn stream() -> Self {
         Self::stream_of("text/event-stream; charset=utf-8")
     }
 
-    /// Status 200 and the head of a chunked body of this type, with headers that reveal which model it is.
+    /// Begins with status 200 and the head of a chunked body of this type, with headers that reveal the model.
     pub(crate) fn stream_of(content_type: &str) -> Self {
         let head = format!(
             "HTTP/1.1 200 OK\r\ncontent-type: {content_type}\r\nx-model: canary-header\r\ntransfer-encoding: chunked\r\n\r\n"
@@ -68,40 +68,41 @@ impl Script {
         Self { steps: vec![Step::Raw(head.into_bytes())] }
     }
 
-    /// A whole answer; `headers` are lines that end in `\r\n`.
+    /// Builds a complete answer; `headers` are lines that end in `\r
+    /// `.
     pub(crate) fn whole(status: &str, headers: &str, body: &str) -> Self {
         let text = format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\n{headers}\r\n{body}", body.len());
         Self { steps: vec![Step::Raw(text.into_bytes())] }
     }
 
-    /// Exactly these bytes.
+    /// Sends exactly these bytes.
     pub(crate) fn bytes(bytes: impl Into<Vec<u8>>) -> Self {
         Self { steps: vec![Step::Raw(bytes.into())] }
     }
 
-    /// Status 200 with a JSON body.
+    /// Answers status 200 with a JSON body.
     pub(crate) fn json(body: &Value) -> Self {
         Self::whole("200 OK", "content-type: application/json\r\n", &body.to_string())
     }
 
-    /// No byte; what follows is up to the next steps.
+    /// Begins without any bytes; the next steps define the answer.
     pub(crate) fn nothing() -> Self {
         Self { steps: Vec::new() }
     }
 
-    /// Nothing at all, forever.
+    /// Sends nothing and keeps the connection open.
     pub(crate) fn silence() -> Self {
         Self::nothing().hang()
     }
 
-    /// A chat completions stream of these pieces, with every ending that is usual.
+    /// Builds a chat completions stream of these pieces, with all usual end markers.
     pub(crate) fn openai<'a>(pieces: impl IntoIterator<Item = &'a str>) -> Self {
         let opened = Self::stream().event(&delta(&json!({"role": "assistant", "content": ""})));
         let told = pieces.into_iter().fold(opened, |script, piece| script.text(piece));
         told.event(&finish()).event("[DONE]").end()
     }
 
-    /// An Ollama stream of these pieces.
+    /// Builds an Ollama stream of these pieces.
     pub(crate) fn ollama<'a>(pieces: impl IntoIterator<Item = &'a str>) -> Self {
         let line = |content: &str, done| {
             format!(
@@ -115,7 +116,7 @@ impl Script {
         told.chunk(line("", true)).end()
     }
 
-    /// A Messages API stream of these pieces.
+    /// Builds a Messages API stream of these pieces.
     pub(crate) fn anthropic<'a>(pieces: impl IntoIterator<Item = &'a str>) -> Self {
         let start = json!({"type": "message_start", "message": {"id": "msg_canary", "model": "canary", "content": []}});
         let block = json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}});
@@ -130,8 +131,7 @@ impl Script {
             .end()
     }
 
-    /// A fault or a difference by its name, one of [`MODES`]. Faults come after the two pieces `"one "` and `"two "`,
-    /// where they come in mid-stream.
+    /// Builds a fault or variant by its name, one of [`MODES`]. Faults in mid-stream follow the two pieces `"one "` and `"two "`.
     pub(crate) fn mode(mode: &str) -> Self {
         let begun =
             || Self::stream().event(&delta(&json!({"role": "assistant", "content": ""}))).text("one ").text("two ");
@@ -163,12 +163,12 @@ impl Script {
         }
     }
 
-    /// One event with this data.
+    /// Adds one event with this data.
     pub(crate) fn event(self, data: &str) -> Self {
         self.chunk(format!("data: {data}\n\n"))
     }
 
-    /// One chat completions event with this text.
+    /// Adds one chat completions event with this text.
     pub(crate) fn text(self, text: &str) -> Self {
         self.event(&delta(&json!({"content": text})))
     }
@@ -177,7 +177,7 @@ impl Script {
         self.chunk(format!("event: {}\ndata: {data}\n\n", data["type"].as_str().unwrap()))
     }
 
-    /// One chunk of the body.
+    /// Adds one chunk of the body.
     pub(crate) fn chunk(mut self, bytes: impl AsRef<[u8]>) -> Self {
         self.steps.push(Step::Chunk(bytes.as_ref().to_vec()));
         self
@@ -189,20 +189,20 @@ impl Script {
         self
     }
 
-    /// Has the last step wait until the test opens the gate.
+    /// Delays the last step until the test opens the gate.
     pub(crate) fn last_step_behind(mut self, gate: &Gate) -> Self {
         let last = self.steps.len() - 1;
         self.steps.insert(last, Step::Wait(gate.clone()));
         self
     }
 
-    /// Waits for a while: only where the slowness itself is the point.
+    /// Pauses: only where slowness is under test.
     pub(crate) fn pause(mut self, pause: Duration) -> Self {
         self.steps.push(Step::Pause(pause));
         self
     }
 
-    /// A chat completions stream of so many words, one each `gap`: each says when it was sent, by [`clock`].
+    /// Builds a chat completions stream of `words` words, one every `gap`, each with its send time by [`clock`].
     pub(crate) fn stamped(words: usize, gap: Duration) -> Self {
         let mut script = (0..words).fold(Self::stream(), |mut script, _| {
             script.steps.extend([Step::Pause(gap), Step::InputVersion]);
@@ -212,7 +212,7 @@ impl Script {
         script.event(&finish()).event("[DONE]").end()
     }
 
-    /// Sends nothing more and keeps the connection.
+    /// Sends nothing more and keeps the connection open.
     pub(crate) fn hang(mut self) -> Self {
         self.steps.push(Step::Hang);
         self
@@ -230,14 +230,14 @@ impl Script {
         self
     }
 
-    /// The end of the chunked body.
+    /// Ends the chunked body.
     pub(crate) fn end(mut self) -> Self {
         self.steps.push(Step::Raw(b"0\r\n\r\n".to_vec()));
         self
     }
 }
 
-/// A chat completions chunk, full of things that reveal which model it is.
+/// Builds a chat completions chunk with many fields that reveal the model.
 pub(crate) fn delta(delta: &Value) -> String {
     json!({"id": "chatcmpl-canary", "object": "chat.completion.chunk", "model": "canary-model",
         "system_fingerprint": "fp_canary", "choices": [{"index": 0, "delta": delta, "finish_reason": null}]})
@@ -254,7 +254,7 @@ fn garbage() -> Script {
     (0..20).fold(Script::stream(), |script, seed| script.chunk(noise(seed).collect::<Vec<u8>>())).chunk("\n\n").end()
 }
 
-/// The emoji of every event is cut in two.
+/// Builds a stream in which the emoji of every event is split.
 fn split() -> Script {
     ["one 😀 ", "two 😀 ", "three"]
         .iter()
@@ -277,7 +277,7 @@ fn crlf() -> Script {
         .end()
 }
 
-/// Microseconds since this process asked for the first time.
+/// Returns the microseconds since the first call in this process.
 pub(crate) fn clock() -> u64 {
     static START: OnceLock<Instant> = OnceLock::new();
     u64::try_from(START.get_or_init(Instant::now).elapsed().as_micros()).unwrap()

@@ -1,4 +1,4 @@
-//! Violations about battles: their visitors, their stages and what was refused.
+//! Violations of battles: visitors, stages and refusals.
 
 use langya::domain::battle::Side;
 

@@ -1,4 +1,4 @@
-//! The checker finds nothing in a clean run, and each planted violation in a spoilt one.
+//! Tests of the checker: it finds nothing in a clean run, and each planted violation.
 
 mod battles;
 mod replies;
@@ -18,7 +18,7 @@ use super::{Violation, violations};
 
 const WORDS: [&str; 4] = ["eins ", "zwei ", "drei ", "vier "];
 
-/// Writes the evidence of a run as a sound arena would leave it.
+/// Builder of the evidence of a correct run.
 #[derive(Default)]
 struct Run {
     evidence: Evidence,
@@ -66,7 +66,7 @@ impl Run {
         self.evidence.stored.turns.push(StoredTurn { battle: id.into(), turn, prompt });
     }
 
-    /// The models write; every request has words of its own.
+    /// Writes the models' replies; every request gets different words.
     fn write(&mut self, id: &str) -> [String; 2] {
         let row = self.row(id).clone();
         Side::BOTH.map(|side| {
@@ -96,7 +96,7 @@ impl Run {
         said
     }
 
-    /// A turn that a shutdown cuts before the first word of either side.
+    /// Adds a turn that a shutdown cuts before the first word of either side.
     fn cut_turn(&mut self, visitor: usize, id: &str) {
         self.ask(visitor, id);
         self.write(id);
@@ -107,7 +107,7 @@ impl Run {
         self.evidence.stored.replies.iter_mut().rev().take(2).for_each(|reply| reply.ending = "cut".into());
     }
 
-    /// Sends a turn from its first event to `ready`, the connection being lost after as many words as `lost_after`.
+    /// Adds a turn from its first event to `ready`, with the connection lost after `lost_after` words.
     fn tell(&mut self, id: &str, texts: &[String; 2], lost_after: Option<usize>) {
         self.hear(id, Told::Turn);
         for (at, _) in WORDS.iter().enumerate() {
@@ -172,7 +172,7 @@ impl Run {
         });
     }
 
-    /// The same vote again, and another one: both get the first receipt.
+    /// Adds the same vote again, and another one: both get the first receipt.
     fn vote_again(&mut self, id: &str, outcome: &str) {
         let events = self.history(id).events.clone();
         let receipt = events.iter().find(|event| matches!(event, Event::Receipt { .. })).unwrap();
@@ -195,9 +195,9 @@ impl Run {
     }
 }
 
-/// Two turns with a lost connection and a changed mind; a turn that was taken over and sent again; a refused and then
-/// acknowledged vote; a battle of which its visitor never heard; a question that is asked again with the next one, since a
-/// shutdown left it without a reply.
+/// Builds a clean run: two turns with a lost connection and a changed vote; a turn that was taken over and sent again; a refused and then
+/// acknowledged vote; a battle that its visitor never received; a question that is repeated with the next one, since a shutdown left it
+/// without a reply.
 fn clean() -> Evidence {
     let mut run = Run::default();
     run.battle(0, "one", ["red", "green"]);
@@ -240,7 +240,7 @@ fn clean() -> Evidence {
     run.evidence
 }
 
-/// Spoils a clean run and returns what the checker says of it.
+/// Modifies a clean run and returns the violations.
 fn spoilt(spoil: impl FnOnce(&mut Evidence)) -> Vec<Violation> {
     let mut evidence = clean();
     spoil(&mut evidence);
@@ -262,7 +262,7 @@ fn received<'a>(evidence: &'a mut Evidence, id: &str) -> Vec<&'a mut Numbered> {
     events.filter_map(|event| if let Event::Heard(heard) = event { Some(heard) } else { None }).collect()
 }
 
-/// The positions of the texts of side A in a history.
+/// Returns the positions of the texts of side A in a history.
 fn texts_of_a(evidence: &mut Evidence, id: &str) -> Vec<usize> {
     let is_text =
         |event: &Event| matches!(event, Event::Heard(Numbered { told: Told::Text { side: Side::A, .. }, .. }));

@@ -1,4 +1,4 @@
-//! Violations about what was sent of replies: numbers, texts, sides and models.
+//! Violations of sent replies: numbers, texts, sides and models.
 
 use langya::domain::battle::Side;
 

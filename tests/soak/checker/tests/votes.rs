@@ -1,4 +1,4 @@
-//! Violations about votes, receipts, the exported log and the leaderboard.
+//! Violations of votes, receipts, the exported log and the leaderboard.
 
 use langya::domain::battle::Side;
 use serde_json::{Value, json};

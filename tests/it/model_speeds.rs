@@ -31,7 +31,7 @@ async fn written([slow, late]: &[Scripted; 2]) -> (TestArena, Visitor) {
 }
 
 fn usual(arena: &TestArena, model: &str) -> Option<Duration> {
-    arena.app.models.usual_byte_time(&ModelId::new(model))
+    arena.app.models.mean_byte_time(&ModelId::new(model))
 }
 
 #[actix_web::test]
