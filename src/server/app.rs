@@ -231,6 +231,11 @@ impl CoreDependencies {
         BackgroundReport::new(self.store.clone(), self.settings.clone(), Arc::clone(&self.leaderboard))
     }
 
+    fn battle_judging(&self) -> BattleJudgingReports {
+        let reports = BattleJudgingReports::new(self.store.clone(), self.tasks.clone());
+        reports.up_to(Arc::clone(&self.leaderboard))
+    }
+
     fn correlation(&self) -> CorrelationService {
         let (store, leaderboard) = (self.store.clone(), Arc::clone(&self.leaderboard));
         CorrelationService::new(store, self.settings.clone(), leaderboard, self.clock.clone(), &self.tasks)
@@ -311,7 +316,7 @@ impl AppState {
             suite_results: Arc::new(SuiteResultsCache::new(base.store.clone(), &base.tasks)),
             campaigns: Arc::new(CampaignReports::new(base.store.clone(), base.tasks.clone())),
             correlation: Arc::new(base.correlation()),
-            battle_judging: Arc::new(BattleJudgingReports::new(base.store.clone(), base.tasks.clone())),
+            battle_judging: Arc::new(base.battle_judging()),
             flagged_voters: Arc::new(FlaggedVotersCache::new(base.store.clone(), base.tasks.clone())),
             voter_check: Arc::new(base.voter_check()),
             register: Arc::new(ModelRegister::new(base.store.clone())),

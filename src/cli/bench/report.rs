@@ -332,6 +332,7 @@ mod tests {
         ModelScores {
             model: "m".to_owned(),
             judge: "j".to_owned(),
+            judges: vec!["j".to_owned()],
             baseline: String::new(),
             judge_is_evaluated: false,
             statuses: BTreeMap::new(),

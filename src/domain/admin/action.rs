@@ -183,7 +183,7 @@ impl AdminAction {
             Self::SetModelPrices => "set_model_prices",
             Self::InviteAnnotators => "invite_annotators",
             Self::RevokeAnnotator => "revoke_annotator",
-            Self::LeaveAnnotatorOut => "exclude_annotator",
+            Self::LeaveAnnotatorOut => "leave_annotator_out",
             Self::ReadmitAnnotator => "readmit_annotator",
             Self::EnterRequest => "enter_request",
             Self::DeleteTexts => "delete_texts",

@@ -192,7 +192,7 @@ impl ActiveBattle {
                 // The log of the other instance begins with the battle's first turn and is complete.
                 self.exchanges.clear();
             }
-            match self.log.apply_events(first, entry.clone()) {
+            match self.log.apply_event(first, entry.clone()) {
                 Incoming::Added => self.note(&entry),
                 Incoming::Known => {}
                 Incoming::Gap => return true,

@@ -123,7 +123,7 @@ impl EventLog {
     }
 
     /// Adds an event of another instance, whose log begins with the number `first`, unless it is known or leaves a gap.
-    pub fn apply_events(&mut self, first: u64, entry: EventEntry) -> Incoming {
+    pub fn apply_event(&mut self, first: u64, entry: EventEntry) -> Incoming {
         if self.begins_with(first, &entry) {
             self.next_seq = first;
         }
@@ -244,15 +244,15 @@ mod tests {
     #[test]
     fn events_of_another_instance_come_without_gaps_and_once() {
         let mut log = EventLog::starting_at(EPOCH_GAP);
-        assert_eq!(log.apply_events(1, entry(2, BattleEvent::Ready)), Incoming::Gap, "the first one is missing");
+        assert_eq!(log.apply_event(1, entry(2, BattleEvent::Ready)), Incoming::Gap, "the first one is missing");
         assert!(log.begins_with(1, &entry(1, turn("Which?"))));
-        assert_eq!(log.apply_events(1, entry(1, turn("Which?"))), Incoming::Added);
-        assert_eq!(log.apply_events(1, entry(1, turn("Which?"))), Incoming::Known);
-        assert_eq!(log.apply_events(1, entry(3, BattleEvent::Ready)), Incoming::Gap);
-        assert_eq!(log.apply_events(1, entry(2, BattleEvent::Done { side: Side::A })), Incoming::Added);
+        assert_eq!(log.apply_event(1, entry(1, turn("Which?"))), Incoming::Added);
+        assert_eq!(log.apply_event(1, entry(1, turn("Which?"))), Incoming::Known);
+        assert_eq!(log.apply_event(1, entry(3, BattleEvent::Ready)), Incoming::Gap);
+        assert_eq!(log.apply_event(1, entry(2, BattleEvent::Done { side: Side::A })), Incoming::Added);
         let far = 3 + EPOCH_GAP;
-        assert_eq!(log.apply_events(1, entry(far, BattleEvent::Ready)), Incoming::Gap, "an epoch begins with a turn");
-        assert_eq!(log.apply_events(1, entry(far, turn("Again?"))), Incoming::Added);
+        assert_eq!(log.apply_event(1, entry(far, BattleEvent::Ready)), Incoming::Gap, "an epoch begins with a turn");
+        assert_eq!(log.apply_event(1, entry(far, turn("Again?"))), Incoming::Added);
         assert_eq!((log.first_seq(), log.last_seq(), log.head()), (1, Some(far), far));
         assert_eq!((log.up_to(2).len(), log.after(2).len()), (2, 1));
     }

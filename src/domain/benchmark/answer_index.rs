@@ -9,7 +9,7 @@ use crate::sha256::sha256;
 /// Word of placeholder answers, for estimating the size of later questions.
 const PLACEHOLDER: &str = "word ";
 /// Number of words of a placeholder answer, a typical length.
-const STAND_IN_LENGTH: usize = 400;
+const PLACEHOLDER_LENGTH: usize = 400;
 
 /// Answers of a model to the items of one data file, in one round.
 #[derive(Debug, Default)]
@@ -27,7 +27,7 @@ struct IndexedAnswer {
 }
 
 fn placeholder(ask: &Ask) -> Answer {
-    Answer { turn: ask.turn, text: PLACEHOLDER.repeat(STAND_IN_LENGTH) }
+    Answer { turn: ask.turn, text: PLACEHOLDER.repeat(PLACEHOLDER_LENGTH) }
 }
 
 /// Computes the hash that identifies a question: its messages and sampling settings.

@@ -260,6 +260,9 @@ pub struct ModelScores {
     pub model: String,
     /// Id of the judge; for a panel several, in alphabetical order and joined with `+`; empty without a judge.
     pub judge: String,
+    /// Ids of the judges: several for a panel.
+    #[serde(skip)]
+    pub judges: Vec<String>,
     /// Id of the baseline model; empty without one.
     pub baseline: String,
     /// Whether the judge, or one of a panel, is evaluated too, so that self-preference is possible.
@@ -307,6 +310,7 @@ impl ModelScores {
                 .iter()
                 .any(|judge| !judge.is_empty() && (evaluated_models.contains(judge) || judge == baseline)),
             judge: judges.join("+"),
+            judges: judges.to_vec(),
             statuses,
             judged_at: own.iter().map(|count| count.latest).max().unwrap_or_default(),
             model: row.model,

@@ -296,7 +296,7 @@ fn left_out(used: &[String], known: &[String]) -> Option<String> {
     let others: Vec<&str> = known.iter().filter(|judge| !used.contains(judge)).map(String::as_str).collect();
     let (used, others) = (used.join(", "), others.join(", "));
     let note =
-        || format!("scores by {used}: {others} judged too little of it to be of the panel; @JUDGE names another judge");
+        || format!("scores by {used}: {others} judged too little of it to be in the panel; @JUDGE names another judge");
     (!others.is_empty()).then(note)
 }
 

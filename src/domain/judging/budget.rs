@@ -98,7 +98,7 @@ pub struct Spent {
 }
 
 impl Spent {
-    /// Adds both.
+    /// Adds requests, tokens and cost.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         let calls = self.calls.saturating_add(other.calls);

@@ -54,12 +54,12 @@ impl RefusalLog {
 
     /// Records a successful statement.
     pub(super) fn note_success(&self) {
-        self.end_where(|refused| refused.latest.elapsed() > OVER_AFTER);
+        self.end_where("statements are no longer refused", |refused| refused.latest.elapsed() > OVER_AFTER);
     }
 
     /// Records that votes were stored.
     pub(super) fn note_stored_votes(&self) {
-        self.end_where(|refused| refused.votes > 0);
+        self.end_where("votes are stored again", |refused| refused.votes > 0);
     }
 
     /// Returns the reason why votes are refused, if they are.
@@ -67,7 +67,7 @@ impl RefusalLog {
         self.refused.lock().iter().find(|refused| refused.votes > 0).map(|refused| refused.kind)
     }
 
-    fn end_where(&self, is_over: impl Fn(&RefusedStatements) -> bool) {
+    fn end_where(&self, message: &str, is_over: impl Fn(&RefusedStatements) -> bool) {
         if !self.open.load(Ordering::Relaxed) {
             return;
         }
@@ -75,7 +75,7 @@ impl RefusalLog {
         refused.retain(|known| {
             let is_over = is_over(known);
             if is_over {
-                log_end(known);
+                log_end(known, message);
             }
             !is_over
         });
@@ -91,14 +91,10 @@ fn log_begin(kind: OutageKind, error: &sqlx::Error) {
     }
 }
 
-fn log_end(refused: &RefusedStatements) {
+fn log_end(refused: &RefusedStatements, message: &str) {
     let (statements, votes) = (refused.count, refused.votes);
     let cause = if refused.kind == OutageKind::NoPrivilege { "a missing right" } else { "a lock" };
-    if votes > 0 {
-        tracing::info!(cause, statements.refused = statements, votes.refused = votes, "votes are stored again");
-    } else {
-        tracing::info!(cause, statements.refused = statements, "statements are no longer refused");
-    }
+    tracing::info!(cause, statements.refused = statements, votes.refused = votes, "{message}");
 }
 
 impl Database {
@@ -139,6 +135,16 @@ mod tests {
         assert!(ended.len() == 1 && ended[0].contains("statements.refused=4"), "{ended:?}");
         assert!(logged_lines(|| refusals.note_success()).is_empty());
         assert_eq!(logged_lines(refuse).len(), 1, "the next lock");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn votes_are_not_said_to_be_stored_where_none_was_sent_for_a_while() {
+        let refusals = RefusalLog::default();
+        refusals.note_refusal(OutageKind::TableLocked, &sqlx::Error::PoolTimedOut);
+        refusals.note_refused_votes(OutageKind::TableLocked, 1);
+        tokio::time::advance(2 * OVER_AFTER).await;
+        let ended = logged_lines(|| refusals.note_success());
+        assert!(ended.len() == 1 && ended[0].contains("statements are no longer refused"), "{ended:?}");
     }
 
     #[test]

@@ -9,7 +9,8 @@ const NAMED: usize = 6;
 /// Privileges without which battles cannot begin or votes cannot be stored. A missing table is a different problem, and is left out.
 const SELECT_MISSING_FOR_BATTLES: &str = "SELECT privilege || ' on ' || relation FROM (VALUES \
      ('battles', 'SELECT'), ('battles', 'INSERT'), ('battles', 'UPDATE'), ('turns', 'SELECT'), ('turns', 'INSERT'), \
-     ('replies', 'SELECT'), ('replies', 'INSERT'), ('replies', 'UPDATE'), ('votes', 'SELECT'), ('votes', 'INSERT')) \
+     ('replies', 'SELECT'), ('replies', 'INSERT'), ('replies', 'UPDATE'), ('votes', 'SELECT'), ('votes', 'INSERT'), \
+     ('vote_exclusions', 'SELECT'), ('vote_exclusions', 'INSERT')) \
      AS needed (relation, privilege) WHERE NOT has_table_privilege(to_regclass(relation), privilege) \
      UNION ALL SELECT 'USAGE on vote_numbers' WHERE NOT has_sequence_privilege(to_regclass('vote_numbers'), 'USAGE')";
 /// Every table created by the migrations is read and written by a serving arena.

@@ -19,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Database, StoreError, on_writer};
 use crate::metrics;
+use crate::storage::outage::OutageKind;
 use crate::storage::write_queue::battle_writes::{ApplyWrite, BattleWrite};
 use crate::storage::write_queue::vote_inserts::{InsertVotes, VoteInsert};
 
@@ -220,10 +221,11 @@ impl GroupWriter {
         }
     }
 
-    /// Whether a single write may be the cause. A lock blocks until its timeout; if each write waited for it, those behind them would wait
-    /// for minutes.
+    /// Whether a single write may be the cause, also by a missing privilege on a table that the others do not use. A lock blocks until its
+    /// timeout; if each write waited for it, those behind them would wait for minutes.
     fn may_be_of_one_write(&self, error: &StoreError) -> bool {
-        !error.is_outage() && !self.database.is_transient(error)
+        let is_outage = error.outage_kind().is_some_and(|kind| kind != OutageKind::NoPrivilege);
+        !is_outage && !self.database.is_transient(error)
     }
 
     /// Counts votes refused because of a lock or a missing privilege.

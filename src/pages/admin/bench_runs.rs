@@ -82,6 +82,7 @@ mod tests {
     use crate::domain::judging::budget::Tokens;
     use crate::domain::language::Language;
     use crate::infra::llm::ChatError;
+    use crate::infra::llm::batch::BatchEnd;
     use crate::infra::llm::model_client::AskError;
     use crate::infra::storage::{OutageKind, StoreError};
 
@@ -114,6 +115,43 @@ mod tests {
         for stored in ["two: <timed out>", "crane: 1 × a library's own words", "crane: many × the reply was empty"] {
             let FailureWords { said, quoted } = failure_words(stored, Language::Chinese);
             assert_eq!((said.as_str(), quoted.as_str()), ("这条说明没有中文译文，英文原文如下：", stored));
+        }
+    }
+
+    #[test]
+    fn every_outage_of_the_database_and_every_end_of_a_batch_is_said_in_chinese() {
+        let is_said = |stored: &str| failure_words(stored, Language::Chinese).quoted.is_empty();
+        for kind in [
+            OutageKind::Unreachable,
+            OutageKind::NoConnection,
+            OutageKind::Denied,
+            OutageKind::NoPrivilege,
+            OutageKind::ReadOnly,
+            OutageKind::FsyncOff,
+            OutageKind::FullPageWritesOff,
+            OutageKind::DiskFull,
+            OutageKind::FolderFull,
+            OutageKind::FolderUnusable,
+            OutageKind::WriteLocked,
+            OutageKind::TableLocked,
+            OutageKind::Damaged,
+            OutageKind::FileReplaced,
+        ] {
+            assert!(is_said(&StoreError::Outage(kind).to_string()), "{kind}");
+        }
+        for end in [
+            BatchEnd::Expired,
+            BatchEnd::Cancelled,
+            BatchEnd::Missing,
+            BatchEnd::Unreadable("400".to_owned()),
+            BatchEnd::Failed("400".to_owned()),
+            BatchEnd::Gone,
+            BatchEnd::NotRecorded,
+            BatchEnd::GoesOn,
+        ] {
+            let stored = format!("1 × {}", ChatError::Unanswered(end));
+            let FailureWords { said, .. } = failure_words(&stored, Language::Chinese);
+            assert!(!said.is_empty() && !said.contains(|c: char| c.is_ascii_alphabetic()), "{stored}: {said}");
         }
     }
 }

@@ -339,7 +339,8 @@ pub(super) async fn judge(
     if let Some(visitor) = annotator.voter() {
         app.limits.take(LimitedAction::Vote, &Caller { visitor, network: network(&request, &app) }).await?;
     }
-    let StandingJudgement { id, differs } = annotator.judge(&taking(&app), &sent.assignment, &sent.judgement).await?;
+    let StandingJudgement { id, differs } =
+        annotator.judge(&judgement_context(&app), &sent.assignment, &sent.judgement).await?;
     Ok(HttpResponse::Ok().insert_header((CACHE_CONTROL, "no-store")).json(JudgementAnswer { judgement: id, differs }))
 }
 
@@ -375,7 +376,7 @@ pub(super) async fn undo(
 ) -> Result<HttpResponse, CampaignApiError> {
     let sent: UndoRequest = parse_optional(body)?;
     let annotator = admit(&request, &app).await?;
-    annotator.undo(&taking(&app), sent.judgement.as_deref()).await?;
+    annotator.undo(&judgement_context(&app), sent.judgement.as_deref()).await?;
     Ok(HttpResponse::Ok().insert_header((CACHE_CONTROL, "no-store")).json(UndoAnswer { undone: true }))
 }
 
@@ -383,7 +384,7 @@ fn network(request: &HttpRequest, app: &AppState) -> Option<String> {
     network_of(request, &app.settings.now().server.trusted_proxies)
 }
 
-fn taking(app: &AppState) -> JudgementContext<'_> {
+fn judgement_context(app: &AppState) -> JudgementContext<'_> {
     let voting = &app.voting;
     JudgementContext {
         store: &app.store,

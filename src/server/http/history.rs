@@ -113,10 +113,16 @@ pub(super) async fn delete(
 ) -> Result<HttpResponse, PageError> {
     let visitor = owner(&request, &app).await?;
     form_token::check(&request, &app, &visitor, &form.token)?;
-    let deleted = app.store.delete_texts_of(&visitor.session.visitor, app.clock.now()).await?;
-    let mut response = see_other(&format!("/history?deleted={deleted}"));
-    if forgets_browser(&app) {
+    let delete = async || app.store.delete_texts_of(&visitor.session.visitor, app.clock.now()).await;
+    let mut deleted = delete().await?;
+    let forgets_browser = forgets_browser(&app);
+    if forgets_browser {
         app.access.end_session(&visitor.session.id).await?;
+        // Also of battles that another tab began before the session ended: nobody could delete them later.
+        deleted += delete().await?;
+    }
+    let mut response = see_other(&format!("/history?deleted={deleted}"));
+    if forgets_browser {
         let gone = expired_cookie(&app.settings.now().server.public_url);
         response.add_cookie(&gone).map_err(|_| PageError::ForeignForm)?;
     }

@@ -33,10 +33,23 @@ pub async fn append_public_log(
     report: JobReport,
     shutdown: CancellationToken,
 ) {
-    let promises = sequencer.promises();
+    let (promises, log) = (sequencer.promises(), sequencer.log().clone());
     tokio::select! {
-        () = take_steps(sequencer, lead, report, shutdown) => {}
+        () = take_steps(sequencer, lead.clone(), report, shutdown) => {}
         () = watch_promises(&promises) => {}
+        () = watch_lead(&log, lead) => {}
+    }
+}
+
+/// Records whether this instance leads, also while a step hangs: the others learn it from the heartbeat. Never returns.
+async fn watch_lead(log: &PublicLog, mut lead: watch::Receiver<bool>) {
+    loop {
+        let leads = *lead.borrow_and_update();
+        log.note_lead(leads);
+        if lead.changed().await.is_err() {
+            // The sender is dropped at the end of the arena.
+            return pending().await;
+        }
     }
 }
 

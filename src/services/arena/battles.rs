@@ -329,7 +329,7 @@ impl Battles {
         Ok(former)
     }
 
-    /// Returns the battle's state in the database, which did not begin a turn. If another run owns the battle, its watchers reconnect;
+    /// Returns the battle's stored state after the database refused to begin a turn. If another run owns the battle, its watchers reconnect;
     /// otherwise the battle in memory is set to this state.
     async fn stored_instead(&self, battle: &Arc<LiveBattle>, former: BattleRow) -> Result<BattleRow, BattleError> {
         let (run, turn, progress) = (former.answered_by, former.progress.turn, former.progress);

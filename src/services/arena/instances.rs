@@ -18,7 +18,7 @@ use crate::infra::storage::{InstanceRow, Store, StoreError};
 /// Heartbeat interval.
 pub const BEAT_EVERY: Duration = Duration::from_millis(400);
 /// Number of unchanged reads after which an instance counts as gone.
-const TIMEOUT: u32 = 5;
+const GONE_AFTER: u32 = 5;
 /// Number of unchanged reads (ten minutes) after which the row of a killed instance is deleted.
 const FORGET_AFTER: u32 = 1_500;
 
@@ -98,7 +98,7 @@ impl ArenaInstances {
 
     fn sighted(&self, instance: &str) -> Option<bool> {
         let others = self.others()?;
-        others.get(instance).map(|sighting| sighting.unchanged < TIMEOUT)
+        others.get(instance).map(|sighting| sighting.unchanged < GONE_AFTER)
     }
 
     /// Writes this instance's heartbeat and reads those of the others. `settings` is a fingerprint of its settings, and `log_fails` says
@@ -194,7 +194,7 @@ fn note(others: &mut HashMap<String, PeerState>, rows: impl Iterator<Item = Inst
 }
 
 fn any_log_fails(others: &HashMap<String, PeerState>) -> bool {
-    others.values().any(|peer| peer.log_fails && peer.unchanged < TIMEOUT)
+    others.values().any(|peer| peer.log_fails && peer.unchanged < GONE_AFTER)
 }
 
 /// Returns an instance that has long been gone, with its counter. One at a time, to keep a heartbeat short.
@@ -220,7 +220,7 @@ mod tests {
             any_log_fails(&others)
         };
         assert_eq!([fails(1, false), fails(2, true), fails(3, false), fails(4, true)], [false, true, false, true]);
-        let killed: Vec<bool> = (0..TIMEOUT).map(|_| fails(4, true)).collect();
+        let killed: Vec<bool> = (0..GONE_AFTER).map(|_| fails(4, true)).collect();
         assert_eq!(killed, [true, true, true, true, false]);
     }
 

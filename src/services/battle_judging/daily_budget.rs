@@ -25,8 +25,8 @@ fn left_after(spent: &[JudgeSpending], settings: &JudgeSettings, judges: &[Model
     let cost: f64 = spent.iter().map(|one| cost(one, judges)).sum();
     let max_calls = (settings.max_calls_per_day > 0).then(|| settings.max_calls_per_day.saturating_sub(calls));
     let max_cost = (settings.budget_per_day > 0.0).then_some(settings.budget_per_day - cost);
-    let exhausted_day = max_calls == Some(0) || max_cost.is_some_and(|left| left <= 0.0);
-    (!exhausted_day).then_some(Budget { max_calls, max_cost })
+    let is_exhausted = max_calls == Some(0) || max_cost.is_some_and(|left| left <= 0.0);
+    (!is_exhausted).then_some(Budget { max_calls, max_cost })
 }
 
 /// Computes the cost of a judge's requests; 0 for a judge that is no longer configured.

@@ -22,6 +22,7 @@ use crate::infra::stored_votes::final_labels::final_labels_of;
 use crate::infra::stored_votes::vote_log::ReadLogError;
 use crate::infra::stored_votes::vote_tally::VoteTally;
 use crate::infra::tasks::Tasks;
+use crate::leaderboard::latest_leaderboard::LatestLeaderboard;
 
 /// Page size of label look-ups, in sequence numbers.
 const PAGE: i64 = 10_000;
@@ -67,6 +68,8 @@ impl BattleJudgingError {
 /// Cache of the latest report, with the state for computing the next one.
 pub struct BattleJudgingReports {
     store: Store,
+    /// Leaderboard whose last vote ends the reports; `None` for all votes.
+    leaderboard: Option<Arc<LatestLeaderboard>>,
     /// Tally of all votes: distances between models are taken from their leaderboard.
     tally: Arc<Mutex<VoteTally>>,
     reports: SingleFlight<VerdictsVersion, BattleJudgingReport, BattleJudgingError>,
@@ -87,7 +90,13 @@ impl BattleJudgingReports {
     #[must_use]
     pub fn new(store: Store, tasks: Tasks) -> Self {
         let reports = SingleFlight::new("report_judges", 1, Throttle::new(0, TIMEOUT), tasks);
-        Self { store, tally: Arc::default(), reports }
+        Self { store, leaderboard: None, tally: Arc::default(), reports }
+    }
+
+    /// Ends the reports at the last vote of the leaderboard, as those of an arena: a later vote would show which models had just met.
+    #[must_use]
+    pub fn up_to(self, leaderboard: Arc<LatestLeaderboard>) -> Self {
+        Self { leaderboard: Some(leaderboard), ..self }
     }
 
     /// Returns the current report. One report at a time is computed.
@@ -98,7 +107,7 @@ impl BattleJudgingReports {
         let input_version = self.input_version(level).await?;
         let make = || {
             let (store, tally) = (self.store.clone(), Arc::clone(&self.tally));
-            async move { make(&store, &mut *tally.lock().await, level).await }
+            async move { make(&store, &mut *tally.lock().await, input_version.last_vote_seq, level).await }
         };
         Ok(self.reports.get(input_version, |_| true, make).await?)
     }
@@ -108,20 +117,27 @@ impl BattleJudgingReports {
         Ok(VerdictsVersion {
             verdicts,
             // Without verdicts the report is empty.
-            last_vote_seq: if verdicts == 0 { 0 } else { self.store.last_vote_seq().await? },
+            last_vote_seq: if verdicts == 0 { 0 } else { self.last_vote().await? },
             exclusion_changes: if verdicts == 0 { 0 } else { self.store.exclusion_changes().await? },
             labeled_at: if verdicts == 0 { Timestamp(0) } else { self.store.labels_changed_at().await? },
             level,
         })
+    }
+
+    async fn last_vote(&self) -> Result<i64, StoreError> {
+        let shown = self.leaderboard.as_ref().map_or(i64::MAX, |leaderboard| leaderboard.latest().shown_upto());
+        Ok(shown.min(self.store.last_vote_seq().await?))
     }
 }
 
 async fn make(
     store: &Store,
     tally: &mut VoteTally,
+    last_vote: i64,
     level: ConfidenceLevel,
 ) -> Result<BattleJudgingReport, BattleJudgingError> {
-    let said = judged_votes(store, "").await?;
+    let mut said = judged_votes(store, "").await?;
+    said.retain(|one| one.seq <= last_vote);
     if !said.is_empty() {
         tally.catch_up(store, |_| {}).await?;
     }
@@ -134,12 +150,13 @@ async fn make(
     Ok(made.await??)
 }
 
-/// Returns a judge's verdicts as votes, to be fitted like any others: of battles with two parsed games.
+/// Returns a judge's verdicts as votes, to be fitted like any others: of battles with two parsed games and a vote up to `last_vote`.
 ///
 /// # Errors
 /// [`BattleJudgingError::NoVerdicts`] names the judges that there are.
-pub async fn verdict_votes(store: &Store, judge: &str) -> Result<VoteLog, BattleJudgingError> {
-    let said = judged_votes(store, judge).await?;
+pub async fn verdict_votes(store: &Store, judge: &str, last_vote: i64) -> Result<VoteLog, BattleJudgingError> {
+    let mut said = judged_votes(store, judge).await?;
+    said.retain(|one| one.seq <= last_vote);
     match by_judge(&said).first() {
         Some(found) => Ok(verdict_log(&found.battles)),
         None => Err(BattleJudgingError::NoVerdicts(judge.to_owned(), judges(store).await?)),

@@ -225,11 +225,11 @@ impl Annotator {
     /// [`AnnotatingError`] if the assignment is not this annotator's, or the judgement does not fit its task.
     pub async fn judge(
         &self,
-        taking: &JudgementContext<'_>,
+        context: &JudgementContext<'_>,
         assignment: &str,
         sent: &SentJudgement,
     ) -> Result<StandingJudgement, AnnotatingError> {
-        let JudgementContext { store, rng, clock, .. } = *taking;
+        let JudgementContext { store, rng, clock, .. } = *context;
         let row = if is_storable(assignment) { store.assignment(assignment, &self.id).await? } else { None };
         let row = row.ok_or(AnnotatingError::UnknownAssignment)?;
         let said = self.plan.judgement(sent, row.shown.len())?;
@@ -238,7 +238,7 @@ impl Annotator {
         let answered = self.plan.question_answers(sent, about)?;
         let judgement = serde_json::to_string(&said)?;
         let answers = if answered.is_empty() { String::new() } else { serde_json::to_string(&answered)? };
-        let vote = self.vote(taking, &row, &said).await?;
+        let vote = self.vote(context, &row, &said).await?;
         let (id, now, annotator) = (rng.id(clock), clock.now(), &self.id);
         let vote = vote.as_ref();
         let new = NewCampaignJudgement {
@@ -252,7 +252,7 @@ impl Annotator {
         };
         let kept = store.insert_campaign_judgement(new).await?;
         if vote.is_some() && kept.id == id {
-            taking.events.publish(Event::VoteRecorded);
+            context.events.publish(Event::VoteRecorded);
         }
         if let Err(error) = end_if_enough(store, &self.campaign, &self.plan, now).await {
             // The judgement is stored, and the next one repeats the check.
@@ -272,7 +272,7 @@ impl Annotator {
     /// Converts a judgement of a rated campaign to a vote; a repeated unit gives no second vote.
     async fn vote(
         &self,
-        taking: &JudgementContext<'_>,
+        context: &JudgementContext<'_>,
         row: &AssignmentRow,
         said: &UnitJudgement,
     ) -> Result<Option<CampaignVote>, AnnotatingError> {
@@ -282,10 +282,10 @@ impl Annotator {
         if row.kind == AssignmentKind::Repeat {
             return Ok(None);
         }
-        let texts = taking.store.campaign_item(&self.campaign.id, row.item).await?;
+        let texts = context.store.campaign_item(&self.campaign.id, row.item).await?;
         let answers = [a, b].map(|model| texts.answer(model).to_owned());
         let counts = answers.each_ref().map(|answer| TextCounts::count(answer));
-        let rules = taking.rules.apply_to_answers([a.clone(), b.clone()], texts.prompt, answers).await;
+        let rules = context.rules.apply_to_answers([a.clone(), b.clone()], texts.prompt, answers).await;
         Ok(Some(CampaignVote {
             voter: self.voter.clone(),
             models: [a.clone(), b.clone()],
@@ -302,19 +302,19 @@ impl Annotator {
     ///
     /// # Errors
     /// [`AnnotatingError::NothingJudged`]; for a named judgement [`AnnotatingError::UnknownJudgement`] or [`AnnotatingError::NotLast`].
-    pub async fn undo(&self, taking: &JudgementContext<'_>, judgement: Option<&str>) -> Result<(), AnnotatingError> {
+    pub async fn undo(&self, context: &JudgementContext<'_>, judgement: Option<&str>) -> Result<(), AnnotatingError> {
         let last = match judgement {
             Some(named) if is_storable(named) => named.to_owned(),
             Some(_) => return Err(AnnotatingError::UnknownJudgement),
-            None => taking.store.last_judgement(&self.id).await?.ok_or(AnnotatingError::NothingJudged)?,
+            None => context.store.last_judgement(&self.id).await?.ok_or(AnnotatingError::NothingJudged)?,
         };
-        match taking.store.withdraw_judgement(&self.id, &last, taking.clock.now()).await? {
+        match context.store.withdraw_judgement(&self.id, &last, context.clock.now()).await? {
             JudgementWithdrawal::Withdrawn => {}
             JudgementWithdrawal::NotLast => return Err(AnnotatingError::NotLast),
             JudgementWithdrawal::Unknown => return Err(AnnotatingError::UnknownJudgement),
         }
         if self.plan.rated {
-            taking.events.publish(Event::VoteRecorded);
+            context.events.publish(Event::VoteRecorded);
         }
         Ok(())
     }

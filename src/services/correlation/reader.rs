@@ -184,7 +184,7 @@ impl<'s> SeriesReader<'s> {
 
     /// Computes a metric from a judge's verdicts on the arena's battles, fitted like votes.
     async fn verdicts(&self, name: &SeriesName, judge: &str) -> Result<SeriesValues, ReadSeriesError> {
-        let log = Arc::new(verdict_votes(self.store(name)?, judge).await?);
+        let log = Arc::new(verdict_votes(self.store(name)?, judge, self.last_vote).await?);
         let log = SlicedLog { log, slice: Slice::default(), source: name.to_string() };
         self.rated(format!("rating by verdicts of {judge}"), Metric::Rating, log).await
     }

@@ -53,7 +53,10 @@ impl Obstacle {
 /// Latest observations of this process.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LastLag {
+    /// Role in the last step.
     role: LogRole,
+    /// Whether this instance leads now, also while a step hangs that it began as a follower.
+    leads: bool,
     unlogged: UnloggedVotes,
     /// Whether an import of many votes is under way.
     is_importing: bool,
@@ -73,6 +76,7 @@ impl LastLag {
     pub(super) fn new() -> Self {
         Self {
             role: LogRole::Follows,
+            leads: false,
             unlogged: UnloggedVotes::default(),
             is_importing: false,
             seen_at: Instant::now(),
@@ -107,7 +111,7 @@ impl LastLag {
 
     /// Whether this instance leads, and its last step failed or hangs.
     fn cannot_append(self) -> bool {
-        self.role == LogRole::Leads && (self.failing_since.is_some() || self.unseen() > STALE_AFTER)
+        (self.leads || self.role == LogRole::Leads) && (self.failing_since.is_some() || self.unseen() > STALE_AFTER)
     }
 
     /// Returns the time since the latest observation.
@@ -189,6 +193,11 @@ impl PublicLog {
     /// Records the result of a step: after a failure the log is behind until a step succeeds.
     pub fn note_step(&self, role: LogRole, failure: Option<&PublicLogError>) {
         self.last_lag.lock().note_step(role, failure);
+    }
+
+    /// Records whether this instance leads, independently of its steps.
+    pub fn note_lead(&self, leads: bool) {
+        self.last_lag.lock().leads = leads;
     }
 
     /// Records whether another instance leads and cannot append, by its heartbeat.
@@ -317,5 +326,15 @@ mod tests {
         leader.note_step(LogRole::Leads, None);
         tokio::time::advance(MINUTE).await;
         assert!(leader.cannot_append(), "its step hangs");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_instance_that_comes_to_lead_while_its_step_hangs_cannot_append() {
+        let mut seen = LastLag::new();
+        seen.note_step(LogRole::Follows, None);
+        tokio::time::advance(2 * MINUTE).await;
+        assert!(!seen.cannot_append());
+        seen.leads = true;
+        assert!(seen.cannot_append(), "no step of it begins as the leader's");
     }
 }

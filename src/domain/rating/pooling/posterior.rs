@@ -343,7 +343,6 @@ fn newton_step(slices: &[SliceLoss], at: &Mode, precision: f64) -> Result<(Mode,
     Ok((Mode { strengths, differences }, slope, FactoredHessian { inverses, shared, stiffness, log_det }))
 }
 
-/// A point of the search.
 struct SearchPoint {
     mode: Mode,
     /// −ℓ + λ|δ|²/2 there.

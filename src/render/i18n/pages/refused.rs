@@ -113,9 +113,9 @@ pub struct RefusedText {
 /// Texts of the page under a host name that does not belong to the arena.
 pub struct ForeignHostTexts {
     pub title: &'static str,
-    /// What a visitor can do.
+    /// Advice for a visitor.
     pub visitor: &'static str,
-    /// What the operator can do.
+    /// Advice for the operator.
     pub operator: &'static str,
 }
 
@@ -163,7 +163,7 @@ pub(super) const ENGLISH: RefusedTexts = RefusedTexts {
     foreign_host: ForeignHostTexts {
         title: "The arena does not answer under this name",
         visitor: "Open it by the IP address of its computer, such as http://192.168.1.20:8717, or ask the person who runs it for the address.",
-        operator: "If you run it and visitors shall use this name, set server.public_url to the whole address, such as http://computer.local:8717.",
+        operator: "If you run it and want visitors to use this name, set server.public_url to the full address, such as http://computer.local:8717.",
     },
     to_admin: "Go to the overview",
     missing_thing: missing_thing_in_english,

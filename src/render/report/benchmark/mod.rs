@@ -23,7 +23,7 @@ use serde::Serialize;
 
 use crate::domain::benchmark::item::Item;
 use crate::domain::benchmark::mixed_settings::MixedSettings;
-use crate::domain::benchmark::panel_scores::{JudgementsByBaseline, ModelScores, judge_names};
+use crate::domain::benchmark::panel_scores::{JudgementsByBaseline, ModelScores};
 use crate::domain::benchmark::published::{self, SubjectKind};
 use crate::domain::benchmark::run_manifest::ReportedRun;
 use crate::domain::benchmark::score::{Coverage, Part, Scores};
@@ -41,6 +41,8 @@ pub struct ScoreEntry {
     pub model: String,
     /// The judge, or a panel; empty where none is needed.
     pub judge: String,
+    /// Ids of the judges: several for a panel.
+    pub judges: Vec<String>,
     /// The baseline; empty if there was none.
     pub baseline: String,
     /// Whether the judge, or one of the panel, is also evaluated.
@@ -63,18 +65,14 @@ impl ScoreEntry {
         evaluated_models: &BTreeSet<String>,
     ) -> Vec<Self> {
         let ratings = ratings(judgements);
-        let judges = judge_names(judgements.values().flatten());
         let given = |judge: &str, scores: &ModelScores| {
             let key = (judge, scores.baseline.as_str(), scores.model.as_str());
             ratings.get(&key).cloned().unwrap_or_default()
         };
         let entry = |scores: ModelScores| {
-            let ratings = match judges.contains(scores.judge.as_str()) {
-                true => given(&scores.judge, &scores),
-                false => scores.judge.split('+').flat_map(|judge| given(judge, &scores)).collect(),
-            };
-            let ModelScores { model, judge, baseline, judge_is_evaluated, judged_at, scores, .. } = scores;
-            Self { model, judge, baseline, judge_is_evaluated, judged_at, scores, ratings }
+            let ratings = scores.judges.iter().flat_map(|judge| given(judge, &scores)).collect();
+            let ModelScores { model, judge, judges, baseline, judge_is_evaluated, judged_at, scores, .. } = scores;
+            Self { model, judge, judges, baseline, judge_is_evaluated, judged_at, scores, ratings }
         };
         ModelScores::all(suite, items, judgements, evaluated_models).into_iter().map(entry).collect()
     }
@@ -182,6 +180,9 @@ pub struct Report {
     pub needs_judge: bool,
     /// Available judges.
     pub judges: Vec<String>,
+    /// Those of them that are panels.
+    #[serde(skip)]
+    panels: Vec<String>,
     /// Whether the judge is also evaluated.
     pub judge_is_evaluated: bool,
     /// Time of the latest judgement, in milliseconds since 1970.
@@ -224,6 +225,7 @@ impl Report {
     pub fn new(material: ReportInput<'_>, judge: Option<&str>, language: Language) -> Self {
         let words = report_texts(language);
         let judges = judges(material.entries);
+        let panels = judges.iter().filter(|judge| is_panel(judge, material.entries)).cloned().collect();
         let judge = judge.map_or_else(|| default_judge(material.entries, &judges).unwrap_or_default(), str::to_owned);
         let entries = best_first(material.entries.iter().filter(|entry| entry.judge == judge).collect());
         let judge_is_evaluated = entries.iter().any(|entry| entry.judge_is_evaluated);
@@ -247,6 +249,7 @@ impl Report {
             judge,
             needs_judge: material.suite.mode() != JudgeMode::MultipleChoice,
             judges,
+            panels,
             judge_is_evaluated,
             coverage,
             published: suite_tables::published(material.suite, material.published, language),
@@ -262,7 +265,7 @@ impl Report {
     /// Whether a judge of the report is a panel of several.
     #[must_use]
     pub fn is_panel(&self, judge: &str) -> bool {
-        is_panel(judge, &self.judges)
+        self.panels.iter().any(|panel| panel == judge)
     }
 
     /// Columns of all tables with abbreviated names, each once.
@@ -305,9 +308,9 @@ fn judges(entries: &[ScoreEntry]) -> Vec<String> {
     judges
 }
 
-/// Whether a judge is a panel of several others.
-fn is_panel(judge: &str, judges: &[String]) -> bool {
-    judge.contains('+') && judge.split('+').all(|one| judges.iter().any(|known| known == one))
+/// Whether a judge is a panel of several. The names do not tell: that of a single judge may contain `+`.
+fn is_panel(judge: &str, entries: &[ScoreEntry]) -> bool {
+    entries.iter().any(|entry| entry.judge == judge && entry.judges.len() > 1)
 }
 
 /// The judge whose scores are shown unless another is asked for: a panel, or else the judge with the highest coverage, the latest on a
@@ -317,15 +320,16 @@ fn default_judge(entries: &[ScoreEntry], judges: &[String]) -> Option<String> {
         let own: Vec<&ScoreEntry> = entries.iter().filter(|entry| entry.judge == **judge).collect();
         let overall = own.iter().filter_map(|entry| entry.scores.of(&Part::overall()));
         let covered: u64 = overall.map(|score| score.coverage.ok).sum();
-        (is_panel(judge, judges), covered, own.iter().map(|entry| entry.judged_at).max())
+        (is_panel(judge, entries), covered, own.iter().map(|entry| entry.judged_at).max())
     };
     judges.iter().max_by_key(rank).cloned()
 }
 
 /// Names those of a judge or panel that are evaluated too.
 fn evaluated_judges(judge: &str, entries: &[ScoreEntry]) -> String {
-    let is_evaluated = |one: &&str| entries.iter().any(|entry| entry.model == **one || entry.baseline == **one);
-    let evaluated: Vec<&str> = judge.split('+').filter(is_evaluated).collect();
+    let judges = entries.iter().find(|entry| entry.judge == judge).map(|entry| entry.judges.as_slice());
+    let is_evaluated = |one: &&String| entries.iter().any(|entry| entry.model == **one || entry.baseline == **one);
+    let evaluated: Vec<&str> = judges.unwrap_or_default().iter().filter(is_evaluated).map(String::as_str).collect();
     // A model that is not shown here may be evaluated as well.
     if evaluated.is_empty() { judge.to_owned() } else { evaluated.join("+") }
 }
@@ -352,7 +356,7 @@ fn notes(
     if judge_is_evaluated {
         notes.push(words.judge_is_evaluated.replace("{judge}", &evaluated_judges(judge, material.entries)));
     }
-    if is_panel(judge, &judges(material.entries)) {
+    if is_panel(judge, material.entries) {
         notes.push(words.panel.replace("{judge}", judge));
     }
     if !material.silent_judges.is_empty() {

@@ -42,7 +42,7 @@ pub(super) fn tables(suite: &dyn Suite, entries: &[&ScoreEntry], language: Langu
     let row = |layout: &[Part], entry: &ScoreEntry| ReportRow {
         model: entry.model.clone(),
         baseline: entry.baseline.clone(),
-        judged_itself: entry.judge == entry.model || entry.judge.split('+').any(|judge| judge == entry.model),
+        judged_itself: entry.judges.contains(&entry.model),
         cells: layout.iter().map(|part| entry.scores.of(part).map(ReportCell::from)).collect(),
     };
     let tables = layouts.into_iter().filter_map(|layout| {

@@ -32,6 +32,7 @@ fn entry(model: &str, judge: &str, scores: Vec<Score>) -> ScoreEntry {
     ScoreEntry {
         model: model.to_owned(),
         judge: judge.to_owned(),
+        judges: judge.split('+').map(str::to_owned).collect(),
         baseline: String::new(),
         judge_is_evaluated: model == judge,
         judged_at: 1_700_000_000_000,
@@ -276,6 +277,19 @@ fn a_report_names_only_those_judges_of_a_panel_that_are_evaluated() {
     let entries = [entry("j", "i", full()), entry("j", "j", full()), panel("j"), panel("m")];
     let notes = report("mtbench101", &entries, &[], Language::English).notes;
     assert!(notes.iter().any(|note| note.starts_with("j judges and is judged")), "{notes:?}");
+}
+
+#[test]
+fn a_judge_whose_name_has_a_plus_is_one_judge_alone_and_in_a_panel() {
+    let by = |model: &str, judge: &str, judges: &[&str], ok: u64| ScoreEntry {
+        judges: judges.iter().map(|&judge| judge.to_owned()).collect(),
+        ..entry(model, judge, vec![score(Part::overall(), Some(5.0), ok, 60)])
+    };
+    let alone = report("mtbench101", &[by("r", "r+", &["r+"], 60)], &[], Language::English);
+    assert!(!alone.is_panel("r+") && !alone.tables[0].rows[0].judged_itself);
+    let entries = [by("s", "r+", &["r+"], 60), by("s", "s", &["s"], 60), by("s", "r++s", &["r+", "s"], 59)];
+    let panel = report("mtbench101", &entries, &[], Language::English);
+    assert!(panel.judge == "r++s" && panel.is_panel("r++s") && panel.tables[0].rows[0].judged_itself);
 }
 
 #[test]

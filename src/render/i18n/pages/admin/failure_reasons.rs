@@ -85,13 +85,34 @@ fn outage(kind: &str) -> Option<&'static str> {
         "it refuses the user or the password: correct them, there or in storage.database" => {
             "拒绝用户名或密码，请在服务器或 storage.database 中更正"
         }
+        "its user lacks a right that the arena needs: GRANT it (`langya doctor` names it)" => {
+            "用户缺少所需的权限，请用 GRANT 授予（langya doctor 会列出）"
+        }
         "it is read-only: name the primary, or turn default_transaction_read_only off" => {
             "只读，请改用主库，或关闭 default_transaction_read_only"
+        }
+        "its server runs with fsync = off and would lose votes in a crash: turn it on" => {
+            "服务器设置了 fsync = off，崩溃时会丢失选票，请打开"
+        }
+        "its server runs with full_page_writes = off and could lose votes in a crash: turn it on" => {
+            "服务器设置了 full_page_writes = off，崩溃时可能丢失选票，请打开"
         }
         "the disk that holds it is full: free some space" => "所在磁盘已满，请清理空间",
         "the disk that holds the data folder is full: free some space" => "数据文件夹所在磁盘已满，请清理空间",
         "the data folder cannot be read or written: look at its disk and its permissions" => {
             "无法读写数据文件夹，请检查磁盘和权限"
+        }
+        "another program holds its write lock: wait until that program ends, or end it (`fuser` on the file names it)" => {
+            "写锁被另一个程序占用，请等它结束或将其结束（对数据库文件运行 fuser 可以查到）"
+        }
+        "another session holds a lock that is needed: wait until the session that pg_locks names ends, or end it" => {
+            "所需的锁被另一个会话占用，请等 pg_locks 中的那个会话结束或将其结束"
+        }
+        "its file is damaged: stop the arena, keep a copy of the data folder, and restore the newest backup" => {
+            "文件已损坏，请停止竞技场，保留一份数据文件夹的副本，再恢复最新的备份"
+        }
+        "its file, or the one that ends in -wal, was removed or replaced: if it was deleted, copy both from /proc/PID/fd before you stop the arena; otherwise put it back and restart" => {
+            "文件（或以 -wal 结尾的文件）已被移走或替换：如果已被删除，请先从 /proc/PID/fd 复制出这两个文件，再停止竞技场；否则请放回原处并重新启动"
         }
         _ => return None,
     })
@@ -109,7 +130,7 @@ pub(super) fn chinese(reason: &str) -> Option<String> {
         return Some(format!("服务商的数据流格式有误：{}", body(detail)));
     }
     if let Some(detail) = reason.strip_prefix("the request got no reply in its batch: ") {
-        return Some(format!("该请求在批处理中没有得到回复：{detail}"));
+        return Some(format!("该请求在批处理中没有得到回复：{}", batch_end(detail)));
     }
     let fixed = match reason {
         "the provider reported an error in mid-stream" => "服务商在传输途中报告了错误",
@@ -153,6 +174,29 @@ fn connection(detail: &str) -> &str {
         }
         other => other,
     }
+}
+
+/// Translates a `BatchEnd` of `infra::llm::batch`; the words of a provider or program stay as they are.
+fn batch_end(detail: &str) -> String {
+    if let Some(error) = detail.strip_prefix("its results cannot be read: ") {
+        return format!("无法读取结果：{error}");
+    }
+    let refused = detail.strip_prefix("the provider refused the batch (").and_then(|rest| rest.strip_suffix(')'));
+    if let Some(error) = refused {
+        return format!("服务商拒绝了这一批请求（{error}）");
+    }
+    let said = match detail {
+        "the batch expired before the provider answered it" => "服务商未能在期限内完成",
+        "the batch was cancelled" => "已被取消",
+        "the batch ended without a result for this request" => "已结束，但没有该请求的结果",
+        "the provider does not know the batch any more" => "服务商处已没有这一批请求",
+        "the batch could not be recorded in the database, so it was not sent" => "无法存入数据库，因此没有发送",
+        "the batch is still running at the provider: a later run collects its replies" => {
+            "服务商仍在处理，以后的运行会取回回复"
+        }
+        other => other,
+    };
+    said.to_owned()
 }
 
 fn body(detail: &str) -> &str {
