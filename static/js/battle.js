@@ -328,7 +328,7 @@ const receivers = {
       composer.release();
       if (pending?.type !== "vote") pending = null;
     }
-    if (prompt !== undefined && composer.text === prompt) composer.text = "";
+    if (prompt !== undefined) composer.drop(prompt);
     if (followUp) composer.text = [followUp, composer.text].filter(Boolean).join("\n\n");
     followUp = "";
     // A battle that the arena has loaded again is sent from its beginning, which is no new turn.

@@ -114,6 +114,12 @@ export class Composer {
     this.text = joined(prompt, this.text);
   }
 
+  /** A question stands in its turn: a reload has brought it back into the field, perhaps before what was written since. */
+  drop(prompt) {
+    if (this.text === prompt) this.text = "";
+    else if (this.text.startsWith(`${prompt}\n\n`)) this.text = this.text.slice(prompt.length + 2);
+  }
+
   get isEditing() {
     return this.#before !== null;
   }

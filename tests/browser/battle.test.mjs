@@ -358,6 +358,20 @@ test("a stop before the first word opens no vote, says so, and the question is b
   page.assertQuiet();
 });
 
+test("reloads leave a question that was stopped before the first word in its field once, before what was written meanwhile", async () => {
+  const page = await site.arrive();
+  const field = page.getByRole("textbox", { name: "Your question" });
+  await ask(page, "say nothing yet");
+  await field.fill("what I write meanwhile");
+  await page.getByRole("button", { name: "Stop" }).click();
+  for (const visit of ["first", "again", "and again"]) {
+    await phase(page, "unanswered");
+    assert.equal(await field.inputValue(), "say nothing yet\n\nwhat I write meanwhile", visit);
+    await page.reload();
+  }
+  page.assertQuiet();
+});
+
 test("a battle that was left for too long shows its replies, and its question can be asked again", async () => {
   const page = await site.open();
   let isOver = false;

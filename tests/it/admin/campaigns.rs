@@ -264,5 +264,5 @@ async fn an_operator_leaves_an_annotator_out_for_a_reason_and_counts_them_again(
     assert_eq!(operator.post_form("/admin/campaigns/readmit", &back).await.status(), StatusCode::CONFLICT);
     let audit = arena.app.store.audit_entries(&AuditFilter::default(), 2).await.unwrap();
     let entries: Vec<_> = audit.iter().map(|entry| (entry.action.as_str(), entry.latter.as_deref())).collect();
-    assert_eq!(entries, [("readmit_annotator", None), ("exclude_annotator", Some("{\"reason\":\"asleep\"}"))]);
+    assert_eq!(entries, [("readmit_annotator", None), ("leave_annotator_out", Some("{\"reason\":\"asleep\"}"))]);
 }

@@ -11,16 +11,24 @@ use langya::domain::rating::options::LeaderboardOptions;
 use langya::domain::stats::confidence::ConfidenceLevel;
 use langya::domain::stats::resample::BootstrapOptions;
 use langya::domain::time::Timestamp;
+use langya::infra::clock::SystemClock;
+use langya::infra::config::{CurrentSettings, Settings};
+use langya::infra::events::{Event, InstanceId, LocalBus};
 use langya::infra::storage::{IfMissing, Store, VerdictRow};
+use langya::infra::stored_votes::final_labels::SliceVoteChanges;
+use langya::infra::stored_votes::rated_votes::RatedVotes;
+use langya::infra::stored_votes::vote_tally::VoteTally;
 use langya::infra::tasks::Tasks;
 use langya::services::battle_judging::reports::{BattleJudgingError, BattleJudgingReports};
 use langya::services::correlation::{ReadSeriesError, SeriesReader, Sources};
+use langya::services::leaderboard::latest_leaderboard::{LatestLeaderboard, Refitter};
 use serde_json::{Value, json};
 
 use super::{Battle, share};
 use crate::support::arena::TestArena;
 use crate::support::program::langya;
 use crate::support::scripted::Scripted;
+use crate::support::until;
 use crate::support::visitor::get;
 
 /// What a judge says of a battle in both orders.
@@ -123,10 +131,14 @@ async fn a_small_arena_is_reported_as_worked_out_by_hand() {
 
 /// The ratings by a judge's verdicts, as a correlation reads them.
 async fn verdict_series(store: &Store, judge: &str) -> Result<Series, ReadSeriesError> {
+    verdict_series_up_to(store, judge, i64::MAX).await
+}
+
+async fn verdict_series_up_to(store: &Store, judge: &str, last_vote: i64) -> Result<Series, ReadSeriesError> {
     let bootstrap = BootstrapOptions { replicates: 20, seed: 0 };
     let rating = LeaderboardOptions::default();
     let sources = Sources { store: Some(store), table: None, aliases: Aliases::default(), rating, bootstrap };
-    SeriesReader::new(sources).read(&SeriesName::Verdicts(judge.to_owned())).await
+    SeriesReader::new(sources).up_to(last_vote).read(&SeriesName::Verdicts(judge.to_owned())).await
 }
 
 fn counted(slice: &Value) -> (String, u64, u64) {
@@ -155,6 +167,47 @@ async fn a_report_is_made_once_until_something_changes() {
 }
 
 #[actix_web::test]
+async fn a_report_of_an_arena_ends_at_the_last_vote_of_its_leaderboard() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path()).await;
+    small_arena(&store).await;
+    let leaderboard = Arc::new(LatestLeaderboard::default());
+    let reports = BattleJudgingReports::new(store.clone(), Tasks::default()).up_to(Arc::clone(&leaderboard));
+    let level = ConfidenceLevel::default();
+    let judged = async || reports.latest(level).await.unwrap().judges[0].judged.total;
+    assert_eq!(judged().await, 12, "before the first leaderboard there is no bound");
+    let mut refitter = Refitter {
+        store: store.clone(),
+        leaderboard,
+        events: Arc::new(LocalBus::new(InstanceId("one".into()))),
+        clock: Arc::new(SystemClock),
+        settings: CurrentSettings::new(Settings::default()),
+        ranked_by: None,
+        ranked_exclusions: None,
+        tally: VoteTally::default(),
+        votes: RatedVotes::default(),
+        relabeled: SliceVoteChanges::default(),
+    };
+    assert!(refitter.refit().await.unwrap());
+    let battle = Battle::new(99, [2, 1]);
+    battle.keep(&store).await;
+    store.insert_verdicts(&verdict_rows(&battle, [Preference::A, Preference::B])).await.unwrap();
+    assert_eq!(judged().await, 12, "the leaderboard lacks this vote");
+    assert!(refitter.refit().await.unwrap());
+    assert_eq!(judged().await, 13);
+    assert!(verdict_series_up_to(&store, "<judge>", 12).await.is_ok());
+    let none = verdict_series_up_to(&store, "<judge>", 0).await;
+    assert!(matches!(none, Err(ReadSeriesError::BattleJudging(BattleJudgingError::NoVerdicts(..)))), "{none:?}");
+}
+
+/// Waits until the arena's leaderboard has all votes.
+async fn until_ranked(arena: &TestArena) {
+    let last = arena.app.store.last_vote_seq().await.unwrap();
+    arena.app.events.publish(Event::VoteRecorded);
+    until(async || (arena.app.leaderboard.latest().last_vote_seq >= last).then_some(())).await;
+}
+
+#[actix_web::test]
 async fn the_api_sends_the_report_and_an_empty_one_where_nobody_judges() {
     let models = ["one", "two"].map(|name| (name, Scripted::saying(name)));
     let models: Vec<(&str, &Scripted)> = models.iter().map(|(name, model)| (*name, model)).collect();
@@ -162,6 +215,7 @@ async fn the_api_sends_the_report_and_an_empty_one_where_nobody_judges() {
     let report = async || -> Value { get(&format!("{}/api/v1/judges", arena.url)).await.json().await.unwrap() };
     assert_eq!(report().await, json!({"confidence": 0.95, "judges": [], "between": []}));
     small_arena(&arena.app.store).await;
+    until_ranked(&arena).await;
     let found = report().await;
     assert_eq!(
         (&found["judges"][0]["judge"], &found["judges"][0]["prompt"]),
@@ -176,6 +230,7 @@ async fn the_page_calls_models_and_judges_by_their_names() {
     let models: Vec<(&str, &Scripted)> = models.iter().map(|(name, model)| (*name, model)).collect();
     let arena = TestArena::start(&models).await;
     small_arena(&arena.app.store).await;
+    until_ranked(&arena).await;
     let page = get(&format!("{}/judges", arena.url)).await.text().await.unwrap();
     assert!(page.contains("<bdi>Name-of-x</bdi>") && !page.contains("<bdi>x</bdi>"), "{page}");
     assert!(page.contains("Name-of-&#60;judge&#62;</bdi>"), "{page}");

@@ -193,7 +193,7 @@ async fn an_annotator_who_is_left_out_counts_nowhere_until_readmitted() {
     fixture.until_rated(6).await;
     assert_eq!(fixture.next(&tokens[0]).await["finished"], true);
     let audit = langya_beside(fixture.folder.path(), &["admin", "audit", "--data-dir", "data"]).await.stdout;
-    assert!(audit.contains("exclude_annotator") && audit.contains("readmit_annotator"), "{audit}");
+    assert!(audit.contains("leave_annotator_out") && audit.contains("readmit_annotator"), "{audit}");
     fixture.arena.end().await;
 }
 

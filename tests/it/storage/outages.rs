@@ -6,8 +6,11 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use langya::domain::admin::action::AdminAction;
 use langya::domain::battle::BattleId;
+use langya::domain::integrity::exclusion_rule::ExclusionRule;
 use langya::infra::config::StorageSettings;
-use langya::infra::storage::{IfMissing, InsertedVote, OutageKind, Store, StoreError, VoteRange};
+use langya::infra::storage::{
+    IfMissing, InsertedVote, NewVoteRow, OutageKind, Store, StoreError, VoteExclusion, VoteRange,
+};
 use sqlx::AssertSqlSafe;
 use tokio::time::timeout;
 
@@ -137,6 +140,40 @@ async fn a_right_that_is_taken_away_is_logged_once_and_so_is_its_end() {
     assert!(begun.len() == 1 && begun[0].contains("permission denied for table votes"), "{}", log.text());
     assert_eq!(log.lines("votes.refused=3").len(), 1, "{}", log.text());
     assert!(log.lines("the database fails").is_empty(), "the other tables can be used: {}", log.text());
+    store.close().await;
+    run(format!("DROP OWNED BY {role}; DROP ROLE {role}")).await;
+    raw.close().await;
+    database.drop().await;
+}
+
+#[actix_web::test]
+async fn a_right_that_one_vote_needs_keeps_no_other_vote_out() {
+    let Some(database) = TestDatabase::create().await else { return };
+    database.open().await.close().await;
+    let (raw, role) = (database.raw().await, format!("{}_user", database.name));
+    let run = async |statement: String| {
+        sqlx::raw_sql(AssertSqlSafe(statement)).execute(&raw).await.unwrap();
+    };
+    run(format!(
+        "CREATE ROLE {role} LOGIN PASSWORD 'secret'; GRANT ALL ON ALL TABLES IN SCHEMA public TO {role}; \
+         GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO {role}; REVOKE INSERT ON vote_exclusions FROM {role}"
+    ))
+    .await;
+    let as_user = database.url.replace("arena@", &format!("{role}:secret@"));
+    let settings = StorageSettings { database: as_user.into(), ..StorageSettings::default() };
+    let store = Store::open(&settings, IfMissing::Fail).await.unwrap();
+    for id in ["v0", "v1"] {
+        ready(&store, id).await;
+    }
+    let exclusions = vec![VoteExclusion { rule: ExclusionRule::NamedMode, reason: "chosen".into() }];
+    let votes = [vote("v0", "v0", 1), NewVoteRow { exclusions, ..vote("v1", "v1", 1) }];
+    // Polled before the writer runs, so that they are one group.
+    let answers = join_all(votes.iter().map(|vote| store.insert_vote(vote))).await;
+    assert_eq!(*answers[0].as_ref().unwrap(), InsertedVote::Stored);
+    let refused = answers[1].as_ref().unwrap_err();
+    assert_eq!(refused.outage_kind(), Some(OutageKind::NoPrivilege), "{refused}");
+    let unready = store.check().await.unwrap_err().to_string();
+    assert!(unready.contains("lacks INSERT on vote_exclusions: GRANT it"), "{unready}");
     store.close().await;
     run(format!("DROP OWNED BY {role}; DROP ROLE {role}")).await;
     raw.close().await;
