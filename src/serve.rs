@@ -40,7 +40,7 @@ use crate::services::admin::users::link_address;
 
 /// Time limit for storing battles that were cut after the drain. With the longest drain and the server's own shutdown it keeps the whole
 /// within 30 seconds.
-const CUT_PATIENCE: Duration = Duration::from_secs(2);
+const CUT_BATTLES_TIMEOUT: Duration = Duration::from_secs(2);
 
 type Bus = (Arc<dyn EventBus>, Option<(RedisHandle, RedisConnectionTask)>);
 
@@ -78,7 +78,7 @@ async fn run(options: ServeOptions, env: &Environment) -> CommandResult<ExitCode
     let (events, connected) = bus(&settings, InstanceId(rng.token()))?;
     let (link, connection) = connected.unzip();
     let listener = bind(&settings.server.listen)?;
-    let _lock = DataLock::take_usable(&settings.storage, "serve").await?;
+    let _lock = DataLock::acquire_usable(&settings.storage, "serve").await?;
     let store = databases::open(&settings.storage, IfMissing::Create).await?;
     let worlds = Dependencies {
         store: store.clone(),
@@ -109,11 +109,11 @@ async fn run(options: ServeOptions, env: &Environment) -> CommandResult<ExitCode
     tokio::select! {
         _ = signals.next() => {}
         ended = serving.failed() => {
-            app.tasks.end(CUT_PATIENCE).await;
+            app.tasks.end(CUT_BATTLES_TIMEOUT).await;
             return Err(ended.err().map_or_else(|| anyhow!("the server ended by itself").into(), Into::into));
         }
     }
-    actix_web::rt::spawn(signals.end_at_the_next());
+    actix_web::rt::spawn(signals.exit_at_next_signal());
     end(&app, &serving).await;
     Ok(ExitCode::SUCCESS)
 }
@@ -197,7 +197,7 @@ fn bus(settings: &Settings, instance: InstanceId) -> Result<Bus, AddressError> {
 async fn end(app: &AppState, serving: &RunningServer) {
     let patience = Duration::from_secs(app.settings.now().server.drain_seconds);
     tracing::info!(battles.under_way = app.battles.under_way(), "draining: no new battles or turns");
-    if let Err(error) = serving.close_door().await {
+    if let Err(error) = serving.stop_accepting().await {
         tracing::warn!(error = %error, "new connections could not be refused: they wait until the end");
     }
     if app.tasks.drain(patience).await {
@@ -205,7 +205,7 @@ async fn end(app: &AppState, serving: &RunningServer) {
     } else {
         tracing::warn!(battles.cut = app.battles.under_way(), "drain timeout: stopped what was still running");
     }
-    if !app.tasks.end(CUT_PATIENCE).await {
+    if !app.tasks.end(CUT_BATTLES_TIMEOUT).await {
         tracing::warn!("some battles were still running at exit");
     }
     if let Err(error) = app.instances.leave().await {

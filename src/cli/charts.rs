@@ -22,7 +22,7 @@ use crate::render::chart::pairs::Pairs;
 use crate::render::chart::{self, Frame, Setting};
 
 /// Number of moments in the rating history.
-const MOMENTS: usize = 40;
+const HISTORY_POINTS: usize = 40;
 const FRAME: Frame = Frame { language: Language::English, setting: Setting::File };
 
 /// Error of writing charts.
@@ -79,7 +79,7 @@ pub fn draw(leaderboard: &Leaderboard, log: &VoteLog, options: &LeaderboardOptio
         ("predicted.svg", pairs.draw(HeatValues::Predicted, &names, FRAME)),
     ];
     if log.seconds.is_some() && !options.has_covariates() {
-        let traces = chart::history::traces(&leaderboard.models, &history(log, MOMENTS, options)?);
+        let traces = chart::history::traces(&leaderboard.models, &history(log, HISTORY_POINTS, options)?);
         charts.push(("history.svg", chart::history::draw(&traces, FRAME)));
     }
     if !leaderboard.style.is_empty() {

@@ -7,12 +7,12 @@ use clap::{Command, CommandFactory, Parser};
 use super::Cli;
 
 /// Width of help texts in columns.
-const WIDTH: usize = 100;
+const HELP_WIDTH: usize = 100;
 
 /// Returns a heading and the help text of each executable command, as Markdown.
 #[must_use]
 pub fn commands() -> String {
-    let mut cli = Cli::command().term_width(WIDTH);
+    let mut cli = Cli::command().term_width(HELP_WIDTH);
     cli.build();
     let mut out = String::new();
     for command in cli.get_subcommands_mut() {

@@ -16,15 +16,15 @@ use crate::signals::Signals;
 /// Maximum wait for server connections to close, and for all databases of an interrupted command, which may have a statement still running.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 /// Delay before the command reports what it waits for: the log of a large import is being copied into the database.
-const NOTICE_AFTER: Duration = Duration::from_secs(2);
+const WAIT_NOTICE_DELAY: Duration = Duration::from_secs(2);
 
 thread_local! {
     /// Opened databases. Commands run on the main thread.
-    static OPENED: RefCell<Vec<Store>> = const { RefCell::new(Vec::new()) };
+    static OPEN_STORES: RefCell<Vec<Store>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Notified when an embedded database is about to be opened.
-static EMBEDDED: Notify = Notify::const_new();
+static EMBEDDED_OPENING: Notify = Notify::const_new();
 
 /// Opens a database as [`Store::open`] does, to be closed when the command has ended.
 ///
@@ -42,24 +42,24 @@ pub async fn open(settings: &StorageSettings, if_missing: IfMissing) -> Result<S
 /// As [`Store::open`].
 pub async fn open_even_if_moved(settings: &StorageSettings, if_missing: IfMissing) -> Result<Store, StoreError> {
     if !settings.is_postgres() {
-        EMBEDDED.notify_one();
+        EMBEDDED_OPENING.notify_one();
     }
     let store = Store::open(settings, if_missing).await?;
-    OPENED.with_borrow_mut(|opened| opened.push(store.clone()));
+    OPEN_STORES.with_borrow_mut(|opened| opened.push(store.clone()));
     Ok(store)
 }
 
 /// Waits until the command opens an embedded database: from then on a signal must not end the process before it is closed.
 pub(super) async fn until_embedded_opened() {
-    EMBEDDED.notified().await;
+    EMBEDDED_OPENING.notified().await;
 }
 
 /// Closes all opened databases, also those that the command has closed already. For interrupted commands and servers the wait is limited;
 /// otherwise a signal ends it: an embedded database then keeps its log, which is harmless.
 pub(super) async fn close_all(is_interrupted: bool) {
     let (brief, embedded): (Vec<_>, Vec<_>) =
-        OPENED.take().into_iter().partition(|store| is_interrupted || store.is_shared());
-    close_briefly(brief.iter().map(Store::close)).await;
+        OPEN_STORES.take().into_iter().partition(|store| is_interrupted || store.is_shared());
+    close_with_timeout(brief.iter().map(Store::close)).await;
     if embedded.is_empty() {
         return;
     }
@@ -79,7 +79,7 @@ pub(super) async fn close_all(is_interrupted: bool) {
 }
 
 /// Closes databases concurrently, with a time limit: a slow one keeps no other one open.
-async fn close_briefly<F: Future<Output = ()>>(closing: impl IntoIterator<Item = F>) {
+async fn close_with_timeout<F: Future<Output = ()>>(closing: impl IntoIterator<Item = F>) {
     // A server ends the sessions of an exited process.
     let _ = timeout(CLOSE_TIMEOUT, join_all(closing)).await;
 }
@@ -87,7 +87,7 @@ async fn close_briefly<F: Future<Output = ()>>(closing: impl IntoIterator<Item =
 /// Waits for the databases to close, or for a signal.
 async fn wait_until_closed(closing: impl Future<Output = ()>, signal: impl Future<Output = ()>) {
     let notice = async {
-        sleep(NOTICE_AFTER).await;
+        sleep(WAIT_NOTICE_DELAY).await;
         eprintln!("waiting until the database is closed; Ctrl-C ends the command at once");
         pending::<()>().await
     };
@@ -159,7 +159,7 @@ mod tests {
                 is_closed.set(true);
             }
         };
-        let closing = close_briefly([close(true), close(true), close(false)]);
+        let closing = close_with_timeout([close(true), close(true), close(false)]);
         assert!(timeout(BUSY_TIMEOUT, closing).await.is_ok() && is_closed.get());
     }
 

@@ -194,7 +194,7 @@ async fn votes_of_files(options: ImportVotesOptions, env: &Environment) -> Comma
     let reading = options.reading.options();
     let mut files = with_shards(&options.files)?.into_iter();
     // A database in use is refused before a large file is read.
-    let lock = match DataLock::take_existing(&storage, IMPORTING_VOTES).await {
+    let lock = match DataLock::acquire_existing(&storage, IMPORTING_VOTES).await {
         Err(StoreError::Missing(_)) => None,
         taken => Some(taken?),
     };
@@ -357,7 +357,7 @@ async fn arena(options: ArenaOptions, env: &Environment) -> CommandResult<ExitCo
     }
     // The target may have been lost since an earlier move.
     let source = databases::open_even_if_moved(&from, IfMissing::Fail).await?;
-    let _lock = DataLock::take_to_read(&from, "import arena")?;
+    let _lock = DataLock::acquire_to_read(&from, "import arena")?;
     let target = databases::open(&settings.storage, IfMissing::Create).await?;
     let count = progress::count("moving");
     let moved = transfer(&source, &target, |moved| {

@@ -13,7 +13,7 @@ use super::table::{TableRow, render};
 use super::terminal_text::printable;
 use super::times::show_time;
 use crate::databases;
-use crate::domain::admin::key_scope::{KeyScope, MAX_DAYS};
+use crate::domain::admin::key_scope::{KeyScope, MAX_LIFETIME_DAYS};
 use crate::domain::time::Timestamp;
 use crate::error::CommandResult;
 use crate::infra::clock::{Clock as _, SystemClock};
@@ -57,7 +57,7 @@ struct CreateKeyOptions {
     #[arg(long, value_name = "SCOPES", value_delimiter = ',', required = true)]
     scope: Vec<KeyScope>,
     /// Days until it expires; 0 means never
-    #[arg(long, value_name = "DAYS", default_value_t = 90, value_parser = clap::value_parser!(u32).range(0..=i64::from(MAX_DAYS)))]
+    #[arg(long, value_name = "DAYS", default_value_t = 90, value_parser = clap::value_parser!(u32).range(0..=i64::from(MAX_LIFETIME_DAYS)))]
     days: u32,
     /// How to print it
     #[arg(long, value_enum, default_value_t)]
@@ -76,7 +76,7 @@ impl TableRow for CreatedLine {
     const HEADS: &'static [&'static str] = &["key", "id", "expires at"];
 
     fn cells(&self) -> Vec<String> {
-        vec![self.key.clone(), self.id.clone(), or_never(self.expires_at.as_ref())]
+        vec![self.key.clone(), self.id.clone(), expiry_or_never(self.expires_at.as_ref())]
     }
 }
 
@@ -104,8 +104,8 @@ impl TableRow for KeyLine {
             printable(&self.name).to_string(),
             self.scopes.join(","),
             self.state.to_owned(),
-            or_never(self.last_used.as_ref()),
-            or_never(self.expires_at.as_ref()),
+            expiry_or_never(self.last_used.as_ref()),
+            expiry_or_never(self.expires_at.as_ref()),
             self.created_at.clone(),
             printable(&self.created_by).to_string(),
         ]
@@ -156,6 +156,6 @@ pub async fn run(options: KeyOptions, env: &Environment) -> CommandResult<ExitCo
     Ok(ExitCode::SUCCESS)
 }
 
-fn or_never(text: Option<&String>) -> String {
+fn expiry_or_never(text: Option<&String>) -> String {
     text.map_or_else(|| "never".to_owned(), String::clone)
 }

@@ -12,7 +12,7 @@ use super::{Location, progress};
 use crate::bench::open_existing_beside;
 use crate::databases;
 use crate::domain::battle::ModelId;
-use crate::domain::csv_injection::defused;
+use crate::domain::csv_injection::escape_formula;
 use crate::domain::labeling::few_shot::{FewShotPrompt, FoldPrompts};
 use crate::domain::labeling::report::LabelReport;
 use crate::domain::labeling::scheme::Scheme;
@@ -28,7 +28,7 @@ use crate::infra::llm::roster::{entries, provider_model};
 use crate::infra::storage::{IfMissing, JobLock, Store};
 use crate::model_run::clients::{BudgetFlags, model_clients};
 use crate::output_format::OutputFormat;
-use crate::services::labeling::model_labeler::{LabelingEstimate, ModelLabeler, SHOTS};
+use crate::services::labeling::model_labeler::{LabelingEstimate, ModelLabeler, EXAMPLES_PER_LABEL};
 use crate::services::labeling::{self, Proposer, ReviewImport};
 use crate::table::table;
 
@@ -176,7 +176,7 @@ async fn train(options: TrainOptions, env: &Environment) -> CommandResult<ExitCo
         _ => None,
     };
     let now = SystemClock.now();
-    let kept = labeling::keep_seeds(&store, &options.seed_file, scheme, &seeds, now).await?;
+    let kept = labeling::store_seed_labels(&store, &options.seed_file, scheme, &seeds, now).await?;
     let bar = progress::bar("prompts");
     let label = labeling::label_all(&store, scheme, &trained.classifier, proposer.as_ref(), now, |done| {
         bar.set_position(done);
@@ -235,7 +235,7 @@ impl LabelingModel {
             "{name} is more accurate than the classifier and labels the prompts; the classifier labels those that {name} answered\n"
         ))?;
         let all: Vec<&Seed> = seeds.iter().collect();
-        let prompt = FewShotPrompt::new(&all, labeler.scheme, SHOTS, folds.seed);
+        let prompt = FewShotPrompt::new(&all, labeler.scheme, EXAMPLES_PER_LABEL, folds.seed);
         Ok(Some(Proposer { labeler, prompt, itself: self.itself.clone() }))
     }
 }
@@ -247,9 +247,9 @@ async fn dry_run(
     seeds: &[Seed],
     folds: ValidationOptions,
 ) -> CommandResult<String> {
-    let prompts = FoldPrompts::new(seeds, labeler.scheme, SHOTS, folds);
+    let prompts = FoldPrompts::new(seeds, labeler.scheme, EXAMPLES_PER_LABEL, folds);
     let all: Vec<&Seed> = seeds.iter().collect();
-    let prompt = FewShotPrompt::new(&all, labeler.scheme, SHOTS, folds.seed);
+    let prompt = FewShotPrompt::new(&all, labeler.scheme, EXAMPLES_PER_LABEL, folds.seed);
     let queries = labeling::all_prompts(store).await?;
     let texts: Vec<_> = queries.iter().map(|text| (&prompt, text.as_str())).collect();
     let line = |what: &str, LabelingEstimate { requests, kept, cost }| {
@@ -388,7 +388,7 @@ fn as_csv(report: &Value) -> CommandResult<String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(["name", "value"])?;
     for (name, value) in flat(report) {
-        writer.write_record([defused(&name).as_ref(), defused(&value).as_ref()])?;
+        writer.write_record([escape_formula(&name).as_ref(), escape_formula(&value).as_ref()])?;
     }
     Ok(String::from_utf8(writer.into_inner()?)?)
 }

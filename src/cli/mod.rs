@@ -214,11 +214,11 @@ pub fn run(serve: Serve) -> ExitCode {
         databases::close_all(done.as_ref().is_err_and(error::CommandError::is_interrupt)).await;
         done
     });
-    conclude(system, done)
+    exit_command(system, done)
 }
 
 /// Prints the error of a failed command, and shuts down the runtime.
-fn conclude(system: SystemRunner, done: CommandResult) -> ExitCode {
+fn exit_command(system: SystemRunner, done: CommandResult) -> ExitCode {
     done.unwrap_or_else(|error| {
         // If the message cannot be written, the exit code still reports the failure.
         let _ = writeln!(std::io::stderr(), "error: {}", terminal_text::message(&error.message()));
@@ -257,7 +257,7 @@ mod tests {
             Err(Interrupted::NO_FILE.into())
         });
         begun.recv().unwrap();
-        conclude(system, interrupted);
+        exit_command(system, interrupted);
         assert!(!ended.load(Ordering::SeqCst));
         drop(stop);
     }

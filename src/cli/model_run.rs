@@ -92,9 +92,9 @@ impl PhaseBar {
     }
 
     /// Prints a line, above the bar if there is one.
-    pub(crate) fn say(&self, line: &str) {
+    pub(crate) fn print_line(&self, line: &str) {
         match &*self.0.lock() {
-            Some((_, bar)) => bar.say(line),
+            Some((_, bar)) => bar.print_line(line),
             None => eprintln!("{line}"),
         }
     }

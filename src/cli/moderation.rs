@@ -24,7 +24,7 @@ use crate::output_format::OutputFormat;
 use crate::services::moderation_reviews::ModerationReviews;
 
 /// Maximum length of a text in bytes.
-const MAX_BYTES: u64 = 64 << 10;
+const MAX_TEXT_BYTES: u64 = 64 << 10;
 
 /// Flags of `langya moderation`.
 #[derive(Debug, Args)]
@@ -115,7 +115,7 @@ async fn check(settings: &Settings, env: &Environment) -> CommandResult<()> {
     let endpoint = ModerationEndpoint::open(settings, env)?;
     let endpoint = endpoint.ok_or_else(|| BadInput("no moderation service: set moderation.base_url".to_owned()))?;
     let mut text = String::new();
-    std::io::stdin().take(MAX_BYTES).read_to_string(&mut text)?;
+    std::io::stdin().take(MAX_TEXT_BYTES).read_to_string(&mut text)?;
     let within = Duration::from_millis(settings.moderation.timeout_ms);
     let found = endpoint.ask(&text, within, SystemClock.now()).await;
     let found = found.map_err(|error| anyhow::anyhow!("the moderation service at {}: {error}", endpoint.host()))?;

@@ -1,6 +1,6 @@
 //! Table with a name in its last column, no wider than the terminal.
 
-use super::terminal_text::{SHORTEST_NAME, width};
+use super::terminal_text::{MIN_NAME_WIDTH, width};
 
 /// Formats rows as lines, the first one with the headings: columns are right-aligned, and the name follows. On a narrow terminal
 /// dispensable columns are dropped in order, and then the name is shortened.
@@ -31,7 +31,7 @@ fn fit_screen<const N: usize>(widths: &mut [usize; N], dispensable: &[usize], sc
     let name = N - 1;
     let mut shown: Vec<usize> = (0..name).collect();
     let total = |shown: &[usize]| shown.iter().map(|&column| widths[column] + 2).sum::<usize>();
-    let shortest = SHORTEST_NAME.min(widths[name]);
+    let shortest = MIN_NAME_WIDTH.min(widths[name]);
     let mut dispensable = dispensable.iter();
     while total(&shown).saturating_add(shortest) > screen {
         let Some(column) = dispensable.next() else { break };

@@ -126,7 +126,7 @@ impl OutFile {
 ///
 /// # Errors
 /// As [`OutFile::write`].
-pub(super) fn write_together(files: Vec<(OutFile, String)>) -> CommandResult<()> {
+pub(super) fn write_all_or_none(files: Vec<(OutFile, String)>) -> CommandResult<()> {
     for (file, text) in &files {
         file.fill(|out| out.write_all(text.as_bytes()))?;
     }
@@ -152,11 +152,11 @@ pub(super) fn finish_together(files: impl IntoIterator<Item = OutFile>) -> Comma
 
 /// Maximum length in bytes of the target name's prefix in a partial name: the target name may have the maximum length of the file system,
 /// and the partial one must not be longer.
-const PARTIAL_STEM: usize = 64;
+const MAX_PARTIAL_STEM_BYTES: usize = 64;
 /// Suffix of a partial name, after the prefix and random letters.
 const PARTIAL_SUFFIX: &str = ".partial";
 /// Number of random letters.
-const PARTIAL_LETTERS: usize = 6;
+const PARTIAL_RANDOM_LETTERS: usize = 6;
 
 /// Creates a partial file beside `path`, with the permissions of the file that it replaces. Removes partial files left by killed commands.
 pub(super) fn partial_beside(path: &Path) -> io::Result<NamedTempFile> {
@@ -164,7 +164,7 @@ pub(super) fn partial_beside(path: &Path) -> io::Result<NamedTempFile> {
     let prefix = partial_prefix(path);
     remove_abandoned(folder, SystemClock.now(), |name| is_partial(name, &prefix));
     let mut builder = tempfile::Builder::new();
-    builder.prefix(&prefix).suffix(PARTIAL_SUFFIX).rand_bytes(PARTIAL_LETTERS);
+    builder.prefix(&prefix).suffix(PARTIAL_SUFFIX).rand_bytes(PARTIAL_RANDOM_LETTERS);
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
@@ -178,14 +178,14 @@ pub(super) fn partial_beside(path: &Path) -> io::Result<NamedTempFile> {
 /// Returns the prefix of the partial name.
 fn partial_prefix(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    format!("{}.", &name[..name.floor_char_boundary(PARTIAL_STEM)])
+    format!("{}.", &name[..name.floor_char_boundary(MAX_PARTIAL_STEM_BYTES)])
 }
 
 /// Whether this is a partial name with this prefix.
 fn is_partial(name: &str, prefix: &str) -> bool {
     let letters = name.strip_prefix(prefix).and_then(|rest| rest.strip_suffix(PARTIAL_SUFFIX));
     letters.is_some_and(|letters| {
-        letters.len() == PARTIAL_LETTERS && letters.bytes().all(|letter| letter.is_ascii_alphanumeric())
+        letters.len() == PARTIAL_RANDOM_LETTERS && letters.bytes().all(|letter| letter.is_ascii_alphanumeric())
     })
 }
 
@@ -350,12 +350,12 @@ mod tests {
         let mut refusing = create("second");
         let read_only = File::open(refusing.partial.path()).unwrap();
         *refusing.partial.as_file_mut() = read_only;
-        let told = write_together(vec![(create("first"), "1".to_owned()), (refusing, "2".to_owned())]).unwrap_err();
+        let told = write_all_or_none(vec![(create("first"), "1".to_owned()), (refusing, "2".to_owned())]).unwrap_err();
         assert!(told.message().contains("second: "), "{}", told.message());
         assert_eq!(names(), 0);
         let [first, second] = [create("first"), create("second")];
         std::fs::create_dir(folder.path().join("second")).unwrap();
-        let told = write_together(vec![(first, "1".to_owned()), (second, "2".to_owned())]).unwrap_err().message();
+        let told = write_all_or_none(vec![(first, "1".to_owned()), (second, "2".to_owned())]).unwrap_err().message();
         assert!(
             told.starts_with("only ") && told.contains("first could be written: ") && told.contains("second"),
             "{told}"
@@ -363,7 +363,7 @@ mod tests {
         assert_eq!(names(), 2, "no partial file is left");
         std::fs::remove_file(folder.path().join("first")).unwrap();
         std::fs::remove_dir(folder.path().join("second")).unwrap();
-        write_together(vec![(create("first"), "1".to_owned()), (create("second"), "2".to_owned())]).unwrap();
+        write_all_or_none(vec![(create("first"), "1".to_owned()), (create("second"), "2".to_owned())]).unwrap();
         assert_eq!((std::fs::read_to_string(folder.path().join("second")).unwrap().as_str(), names()), ("2", 2));
     }
 

@@ -8,7 +8,7 @@ use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-use crate::domain::csv_injection::defused;
+use crate::domain::csv_injection::escape_formula;
 use crate::error::CommandResult;
 
 /// Prints the result of a command. A pipe closed early by its reader, as by `head`, is no error.
@@ -53,7 +53,7 @@ pub(super) fn lines_of_csv<R: Serialize>(rows: &[R]) -> CommandResult<String> {
         if at == 0 {
             lines.write_record(fields.iter().map(|(name, _)| name))?;
         }
-        let cell = |text: String| if text.parse::<f64>().is_ok() { text } else { defused(&text).into_owned() };
+        let cell = |text: String| if text.parse::<f64>().is_ok() { text } else { escape_formula(&text).into_owned() };
         lines.write_record(fields.into_iter().map(|(_, value)| cell(csv_text(value))))?;
     }
     Ok(String::from_utf8(lines.into_inner()?)?)

@@ -11,7 +11,7 @@ use crate::error::{BadInput, CommandResult};
 use crate::infra::passphrase_hash::passphrase_hash;
 
 /// Maximum length of the input in bytes.
-const MAX_BYTES: u64 = 4_096;
+const MAX_INPUT_BYTES: u64 = 4_096;
 
 /// Reads a passphrase from the standard input and prints its hash.
 ///
@@ -22,7 +22,7 @@ pub fn run() -> CommandResult<ExitCode> {
     if std::io::stdin().is_terminal() {
         eprintln!("Type the passphrase, Enter, and Ctrl-D:");
     }
-    std::io::stdin().take(MAX_BYTES).read_to_string(&mut typed).context("cannot read the standard input")?;
+    std::io::stdin().take(MAX_INPUT_BYTES).read_to_string(&mut typed).context("cannot read the standard input")?;
     let passphrase = typed.trim_end_matches(['\r', '\n']);
     if passphrase.chars().count() < MIN_PASSPHRASE_CHARS {
         return Err(BadInput(format!(

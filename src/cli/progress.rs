@@ -9,7 +9,7 @@ use crate::domain::judging::budget::Spent;
 use crate::services::benchmark::RunProgress;
 
 /// Update interval of [`waiting`].
-const TICK: Duration = Duration::from_millis(200);
+const UPDATE_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Creates a bar at zero, removed when dropped. It is hidden if stderr is no terminal.
 pub(super) fn bar(what: &'static str) -> ProgressBar {
@@ -24,7 +24,7 @@ pub(super) fn count(what: &'static str) -> ProgressBar {
 /// Creates a spinner with the elapsed time, for work without countable steps.
 pub(super) fn waiting(what: &'static str) -> ProgressBar {
     let bar = styled(what, "{spinner} {msg}, {elapsed}");
-    bar.enable_steady_tick(TICK);
+    bar.enable_steady_tick(UPDATE_INTERVAL);
     bar
 }
 
@@ -68,7 +68,7 @@ impl BenchBar {
     }
 
     /// Prints a line above the bar.
-    pub(super) fn say(&self, line: &str) {
+    pub(super) fn print_line(&self, line: &str) {
         self.bar.suspend(|| eprintln!("{line}"));
     }
 }

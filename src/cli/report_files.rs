@@ -4,7 +4,7 @@ use std::path::Path;
 
 use clap::ValueEnum;
 
-use super::out_file::{OutFile, Overwrite, write_together};
+use super::out_file::{OutFile, Overwrite, write_all_or_none};
 use crate::error::{BadInput, CommandError, CommandResult};
 use crate::infra::unfinished_files::NewFolders;
 
@@ -26,12 +26,12 @@ pub(super) enum OutputLayout {
 
 impl OutputLayout {
     /// File formats, with their extensions.
-    const FILES: [(Self, &str); 4] =
+    const FILE_FORMATS: [(Self, &str); 4] =
         [(Self::Markdown, "md"), (Self::Csv, "csv"), (Self::Json, "json"), (Self::Html, "html")];
 
     fn new(path: &Path) -> Option<Self> {
         let ending = path.extension()?.to_str()?.to_ascii_lowercase();
-        Self::FILES.into_iter().find(|(_, known)| *known == ending).map(|(form, _)| form)
+        Self::FILE_FORMATS.into_iter().find(|(_, known)| *known == ending).map(|(form, _)| form)
     }
 }
 
@@ -49,7 +49,7 @@ impl ReportFiles {
     /// A format error or a write failure.
     pub(super) fn write(self, text: impl Fn(OutputLayout) -> CommandResult<String>) -> CommandResult<()> {
         let written = self.files.into_iter().map(|(file, form)| CommandResult::Ok((file, text(form)?)));
-        write_together(written.collect::<CommandResult<Vec<_>>>()?)
+        write_all_or_none(written.collect::<CommandResult<Vec<_>>>()?)
     }
 }
 
@@ -76,7 +76,7 @@ pub(super) fn files(
         }
         form => {
             let folders = NewFolders::make(out).map_err(|reason| refused(out, &reason))?;
-            let wanted = OutputLayout::FILES.into_iter().filter(|(known, _)| form.is_none_or(|form| form == *known));
+            let wanted = OutputLayout::FILE_FORMATS.into_iter().filter(|(known, _)| form.is_none_or(|form| form == *known));
             let files = wanted.map(|(known, ending)| create(&out.join(format!("{stem}.{ending}")), known));
             Ok(ReportFiles { files: files.collect::<CommandResult<Vec<_>>>()?, _folders: Some(folders) })
         }
@@ -113,6 +113,6 @@ mod tests {
         assert_eq!(open().write(no_page).unwrap_err().message(), "no page");
         assert!(!above.exists(), "a part of a report is none");
         open().write(|_| Ok("text".to_owned())).unwrap();
-        assert_eq!(std::fs::read_dir(&out).unwrap().count(), OutputLayout::FILES.len());
+        assert_eq!(std::fs::read_dir(&out).unwrap().count(), OutputLayout::FILE_FORMATS.len());
     }
 }

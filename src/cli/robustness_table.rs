@@ -10,7 +10,7 @@ use crate::render::i18n::pages::{RobustnessAnswer, page_texts};
 
 const HEADINGS: [&str; 6] = ["place", "possible", "without a voter", "votes to flip", "votes to separate", "model"];
 /// Columns dropped on a narrow terminal, in this order.
-const DISPENSABLE: [usize; 3] = [2, 4, 1];
+const DROPPABLE_COLUMNS: [usize; 3] = [2, 4, 1];
 
 /// Formats one row per model: place, possible places, places without any one voter, votes whose removal flips its order with the next
 /// model, and further votes that would separate the two. No wider than the terminal.
@@ -19,7 +19,7 @@ pub(super) fn robustness_table(robustness: &Robustness, screen: Option<usize>) -
         return String::new();
     }
     let mut text = format!("\nrobustness of the order at {} confidence\n", robustness.confidence);
-    text += &name_table(rows(robustness), &DISPENSABLE, screen);
+    text += &name_table(rows(robustness), &DROPPABLE_COLUMNS, screen);
     for note in &robustness.notes {
         writeln!(text, "note: {note}").expect("a String takes what is written");
     }

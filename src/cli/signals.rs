@@ -20,13 +20,13 @@ use crate::error::{CommandResult, Interrupted};
 /// Time that a command has to end after a signal before [`end_if_busy`] ends the process: longer than its databases take to close.
 pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(3);
 /// Delay without a reaction to the signal after which [`end_if_busy`] reports that the command is busy.
-const NOTICE_AFTER: Duration = Duration::from_millis(500);
+const BUSY_NOTICE_DELAY: Duration = Duration::from_millis(500);
 const BUSY_NOTICE: &str = "the command is busy and will be stopped within 3 seconds; press Ctrl-C again to stop it now";
 
 /// Number of [`Signals`] values: while there is one, a part of the command handles signals.
-static HANDLERS: AtomicUsize = AtomicUsize::new(0);
+static ACTIVE_SIGNALS: AtomicUsize = AtomicUsize::new(0);
 /// Whether [`until_signal`] has ended the command, which now closes its databases.
-static ENDED: AtomicBool = AtomicBool::new(false);
+static ENDED_BY_SIGNAL: AtomicBool = AtomicBool::new(false);
 
 /// Handler of the two signals that end the process. While a value exists, they end neither the process nor the command.
 pub struct Signals(SignalStreams);
@@ -35,7 +35,7 @@ impl Signals {
     /// Installs the handlers, which replace the default action of ending the process.
     pub fn listen() -> std::io::Result<Self> {
         let streams = SignalStreams::open()?;
-        HANDLERS.fetch_add(1, Ordering::SeqCst);
+        ACTIVE_SIGNALS.fetch_add(1, Ordering::SeqCst);
         Ok(Self(streams))
     }
 
@@ -46,7 +46,7 @@ impl Signals {
 
     /// Ends the process at the next signal, with the exit code that shells report for it. Acknowledged data is in the database; all else is
     /// lost, as in a crash.
-    pub async fn end_at_the_next(mut self) {
+    pub async fn exit_at_next_signal(mut self) {
         let signal = self.next().await;
         tracing::warn!("second signal: exiting at once");
         std::process::exit(128 + signal.as_raw_value());
@@ -55,7 +55,7 @@ impl Signals {
 
 impl Drop for Signals {
     fn drop(&mut self) {
-        HANDLERS.fetch_sub(1, Ordering::SeqCst);
+        ACTIVE_SIGNALS.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
@@ -81,7 +81,7 @@ impl SignalStreams {
     async fn next_unhandled(&mut self) -> SignalKind {
         loop {
             let signal = self.next().await;
-            if HANDLERS.load(Ordering::SeqCst) == 0 {
+            if ACTIVE_SIGNALS.load(Ordering::SeqCst) == 0 {
                 return signal;
             }
         }
@@ -108,7 +108,7 @@ pub(super) async fn until_signal<T>(
         biased;
         done = command => done,
         _ = signalled => {
-            ENDED.store(true, Ordering::SeqCst);
+            ENDED_BY_SIGNAL.store(true, Ordering::SeqCst);
             Err(Interrupted::BEFORE_THE_END.into())
         }
     }
@@ -124,7 +124,7 @@ pub(super) fn end_if_busy() {
             let Ok(mut signals) = SignalStreams::open() else { return };
             let signal = signals.next_unhandled().await;
             wait_while_busy(signals.next(), || {
-                if !ENDED.load(Ordering::SeqCst) {
+                if !ENDED_BY_SIGNAL.load(Ordering::SeqCst) {
                     // `eprintln!` would panic if stderr is closed, and the process would not end.
                     let _ = writeln!(std::io::stderr(), "{BUSY_NOTICE}");
                 }
@@ -140,7 +140,7 @@ async fn wait_while_busy<T>(second: impl Future<Output = T>, give_notice: impl F
     let mut second = pin!(second);
     // After the signal or the timeout, the process ends.
     let _ = timeout(BUSY_TIMEOUT, async {
-        if timeout(NOTICE_AFTER, second.as_mut()).await.is_err() {
+        if timeout(BUSY_NOTICE_DELAY, second.as_mut()).await.is_err() {
             give_notice();
             second.await;
         }
@@ -241,8 +241,8 @@ pub(crate) mod tests {
         let (interrupt, second) = oneshot::channel::<()>();
         let noticed = Cell::new(false);
         let mut busy = pin!(wait_while_busy(second, || noticed.set(true)));
-        assert!(timeout(NOTICE_AFTER / 2, busy.as_mut()).await.is_err() && !noticed.get());
-        assert!(timeout(NOTICE_AFTER, busy.as_mut()).await.is_err() && noticed.get());
+        assert!(timeout(BUSY_NOTICE_DELAY / 2, busy.as_mut()).await.is_err() && !noticed.get());
+        assert!(timeout(BUSY_NOTICE_DELAY, busy.as_mut()).await.is_err() && noticed.get());
         interrupt.send(()).unwrap();
         assert_eq!(busy.now_or_never(), Some(()), "the second signal ends it at once");
 

@@ -3,7 +3,7 @@
 use crate::domain::text_direction;
 
 /// Minimum width of a shortened model name, in columns.
-pub(super) const SHORTEST_NAME: usize = 12;
+pub(super) const MIN_NAME_WIDTH: usize = 12;
 
 /// Computes the width of a text on a terminal in columns: two for each wide character of East Asian scripts and emoji.
 pub(super) fn width(text: &str) -> usize {

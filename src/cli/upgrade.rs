@@ -39,7 +39,7 @@ pub async fn run(options: UpgradeOptions, env: &Environment) -> CommandResult<Ex
         Store::pending_migrations(&settings.storage).await?
     } else {
         // Two versions must not serve one embedded database; instances of PostgreSQL are restarted one after another.
-        let _lock = DataLock::take_existing(&settings.storage, "upgrade").await?;
+        let _lock = DataLock::acquire_existing(&settings.storage, "upgrade").await?;
         Store::migrate(&settings.storage).await?
     };
     let count = changes.len();

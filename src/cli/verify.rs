@@ -76,7 +76,7 @@ struct KnownLog {
 }
 
 /// Header of an SQLite file.
-const SQLITE: &[u8; 16] = b"SQLite format 3\0";
+const SQLITE_HEADER: &[u8; 16] = b"SQLite format 3\0";
 
 type KnownLogs = BTreeMap<String, KnownLog>;
 
@@ -89,7 +89,7 @@ pub async fn run(options: VerifyOptions) -> CommandResult<ExitCode> {
     let path = Path::new(&options.source);
     match database(&options.source) {
         Some(database) => rows(&options, &database).await,
-        None if path.is_file() => one_receipt(&options, path),
+        None if path.is_file() => verify_receipt(&options, path),
         None => log(&options).await,
     }
 }
@@ -106,9 +106,9 @@ fn is_sqlite(path: &str) -> bool {
     if !Path::new(path).is_file() {
         return false;
     }
-    let mut begin = [0; SQLITE.len()];
+    let mut begin = [0; SQLITE_HEADER.len()];
     let read = File::open(path).and_then(|mut file| file.read_exact(&mut begin));
-    read.is_ok() && begin == *SQLITE
+    read.is_ok() && begin == *SQLITE_HEADER
 }
 
 async fn rows(options: &VerifyOptions, settings: &StorageSettings) -> CommandResult<ExitCode> {
@@ -163,7 +163,7 @@ async fn log(options: &VerifyOptions) -> CommandResult<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn one_receipt(options: &VerifyOptions, path: &Path) -> CommandResult<ExitCode> {
+fn verify_receipt(options: &VerifyOptions, path: &Path) -> CommandResult<ExitCode> {
     let key = options.key.as_deref();
     let missing = || {
         BadInput("a receipt is checked with the log's key: give it with --key, from the page /log of the arena".into())

@@ -9,7 +9,7 @@ use crate::formats::votes::{ColumnNames, ReadLimits, ReadOptions};
 use crate::terminal_text::printable;
 
 /// Heading of these flags in help texts.
-const HEADING: &str = "Files of votes";
+const VOTE_FILES_HEADING: &str = "Files of votes";
 
 /// Prints a note on stderr if the files have ignored columns that may hold vote counts.
 pub(crate) fn note_unread_columns(columns: &BTreeSet<String>) {
@@ -23,44 +23,44 @@ pub(crate) fn note_unread_columns(columns: &BTreeSet<String>) {
 #[derive(Debug, Clone, Args)]
 pub struct ReadFlags {
     /// Column with the model on side A
-    #[arg(long, value_name = "COLUMN", help_heading = HEADING)]
+    #[arg(long, value_name = "COLUMN", help_heading = VOTE_FILES_HEADING)]
     pub model_a: Option<String>,
     /// Column with the model on side B
-    #[arg(long, value_name = "COLUMN", help_heading = HEADING)]
+    #[arg(long, value_name = "COLUMN", help_heading = VOTE_FILES_HEADING)]
     pub model_b: Option<String>,
     /// Column with the outcome: model_a, model_b, tie, both_bad, or the winner's name
-    #[arg(long, value_name = "COLUMN", help_heading = HEADING)]
+    #[arg(long, value_name = "COLUMN", help_heading = VOTE_FILES_HEADING)]
     pub winner: Option<String>,
     /// Column that distinguishes voters
-    #[arg(long, value_name = "COLUMN", help_heading = HEADING)]
+    #[arg(long, value_name = "COLUMN", help_heading = VOTE_FILES_HEADING)]
     pub voter: Option<String>,
     /// Column with the time of the vote: seconds since 1970 or a date
-    #[arg(long, value_name = "COLUMN", help_heading = HEADING)]
+    #[arg(long, value_name = "COLUMN", help_heading = VOTE_FILES_HEADING)]
     pub time: Option<String>,
     /// Column with the language
-    #[arg(long, value_name = "COLUMN", help_heading = HEADING)]
+    #[arg(long, value_name = "COLUMN", help_heading = VOTE_FILES_HEADING)]
     pub language_column: Option<String>,
     /// Column with the category
-    #[arg(long, value_name = "COLUMN", help_heading = HEADING)]
+    #[arg(long, value_name = "COLUMN", help_heading = VOTE_FILES_HEADING)]
     pub category_column: Option<String>,
     /// Column with the intent
-    #[arg(long, value_name = "COLUMN", help_heading = HEADING)]
+    #[arg(long, value_name = "COLUMN", help_heading = VOTE_FILES_HEADING)]
     pub intent_column: Option<String>,
     /// Column with the number of turns
-    #[arg(long, value_name = "COLUMN", help_heading = HEADING)]
+    #[arg(long, value_name = "COLUMN", help_heading = VOTE_FILES_HEADING)]
     pub turn_column: Option<String>,
     /// Skip rows that are not votes and count them by reason, instead of refusing the file
-    #[arg(long, help_heading = HEADING)]
+    #[arg(long, help_heading = VOTE_FILES_HEADING)]
     pub skip_bad: bool,
     /// Treat missing fields at the end of a CSV or TSV row as empty, instead of refusing the file
-    #[arg(long, help_heading = HEADING)]
+    #[arg(long, help_heading = VOTE_FILES_HEADING)]
     pub pad: bool,
     /// Maximum size in bytes of one line, or of one object of a JSON array
-    #[arg(long, value_name = "BYTES", help_heading = HEADING, default_value_t = ReadLimits::default().line_bytes,
+    #[arg(long, value_name = "BYTES", help_heading = VOTE_FILES_HEADING, default_value_t = ReadLimits::default().line_bytes,
         value_parser = clap::value_parser!(u64).range(1 << 20..))]
     pub max_line_bytes: u64,
     /// Maximum size in bytes of a compressed file when it is decompressed, and of what comes from a pipe
-    #[arg(long, value_name = "BYTES", help_heading = HEADING,
+    #[arg(long, value_name = "BYTES", help_heading = VOTE_FILES_HEADING,
         default_value_t = ReadLimits::default().decompressed_bytes)]
     pub max_decompressed_bytes: u64,
 }

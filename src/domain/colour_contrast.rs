@@ -16,11 +16,11 @@ pub struct AccentColours {
 }
 
 /// Darkest background of light pages and lightest background of dark pages.
-const GROUNDS: [Rgb; 2] = [Rgb([0xef, 0xea, 0xe0]), Rgb([0x1b, 0x20, 0x23])];
+const WORST_BACKGROUNDS: [Rgb; 2] = [Rgb([0xef, 0xea, 0xe0]), Rgb([0x1b, 0x20, 0x23])];
 const WHITE: Rgb = Rgb([255; 3]);
 const BLACK: Rgb = Rgb([0; 3]);
 /// Minimum contrast of text at WCAG 2 level AA.
-const READABLE: f64 = 4.5;
+const MIN_CONTRAST: f64 = 4.5;
 
 impl Rgb {
     /// Parses a colour such as `#1d6755`.
@@ -66,10 +66,10 @@ impl AccentColours {
     /// Derives the colours of an accent, lightened for dark pages; `None` where it is unreadable as a link on light ones.
     #[must_use]
     pub fn new(accent: Rgb) -> Option<Self> {
-        let wash = |accent: Rgb, ground: usize| GROUNDS[ground].with(10, accent);
+        let wash = |accent: Rgb, ground: usize| WORST_BACKGROUNDS[ground].with(10, accent);
         let is_readable = |accent: Rgb, ground: usize| {
-            let behind = [GROUNDS[ground], wash(accent, ground)];
-            behind.iter().all(|behind| accent.contrast(*behind) >= READABLE)
+            let behind = [WORST_BACKGROUNDS[ground], wash(accent, ground)];
+            behind.iter().all(|behind| accent.contrast(*behind) >= MIN_CONTRAST)
         };
         let on_dark = (0..=100).step_by(5).map(|white| accent.with(white, WHITE)).find(|dark| is_readable(*dark, 1))?;
         is_readable(accent, 0).then(|| Self {
@@ -100,7 +100,7 @@ mod tests {
             for (at, colour) in colours.accent.iter().enumerate() {
                 let colour = Rgb::parse(colour).unwrap();
                 let wash = Rgb::parse(&colours.wash[at]).unwrap();
-                assert!(colour.contrast(GROUNDS[at]) >= READABLE && colour.contrast(wash) >= READABLE, "{accent}");
+                assert!(colour.contrast(WORST_BACKGROUNDS[at]) >= MIN_CONTRAST && colour.contrast(wash) >= MIN_CONTRAST, "{accent}");
             }
         }
         for pale in ["#ffcc00", "#7fb8a5", "#ffffff"] {

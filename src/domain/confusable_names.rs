@@ -6,7 +6,7 @@ use unicode_security::skeleton;
 /// Returns the names that differ from another one only in case, spaces, Unicode form or confusable letters (UTS 39); confusable names are
 /// adjacent.
 pub(crate) fn confusable_names<'n>(names: impl IntoIterator<Item = &'n str>) -> Vec<String> {
-    let mut names: Vec<(String, &str)> = names.into_iter().map(|name| (look(name), name)).collect();
+    let mut names: Vec<(String, &str)> = names.into_iter().map(|name| (confusable_skeleton(name), name)).collect();
     names.sort_unstable();
     names.dedup();
     let alike = names.chunk_by(|one, other| one.0 == other.0).filter(|names| names.len() > 1).flatten();
@@ -14,7 +14,7 @@ pub(crate) fn confusable_names<'n>(names: impl IntoIterator<Item = &'n str>) -> 
 }
 
 /// Returns the confusability skeleton of a name (UTS 39): case-folded, without spaces and invisible characters.
-fn look(name: &str) -> String {
+fn confusable_skeleton(name: &str) -> String {
     let plain: String = name.nfkc().filter(|c| !c.is_whitespace()).flat_map(char::to_lowercase).collect();
     skeleton(&plain).collect()
 }

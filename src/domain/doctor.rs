@@ -11,13 +11,13 @@ use crate::public_log::promised_vote::included_by;
 use crate::time::Timestamp;
 
 /// Error threshold of free disk space: a day of a busy arena does not fit in less.
-const TOO_LITTLE_SPACE: u64 = 256 << 20;
+const MIN_FREE_BYTES: u64 = 256 << 20;
 
 /// Warning threshold of free disk space.
-const LITTLE_SPACE: u64 = 2 << 30;
+const LOW_FREE_BYTES: u64 = 2 << 30;
 
 /// Maximum age of a backup without a warning.
-const OLD_BACKUP_MS: i64 = 7 * DAY_MS;
+const MAX_BACKUP_AGE_MS: i64 = 7 * DAY_MS;
 
 const DAY_MS: i64 = 24 * HOUR_MS;
 
@@ -29,10 +29,10 @@ const MINUTE_MS: i64 = 60 * 1000;
 const CLOCK_SLACK_MS: i64 = 60 * 1000;
 
 /// 2026-01-01: the lower bound of a plausible clock, since the program did not exist before.
-const BEFORE_THIS_PROGRAM_MS: i64 = 1_767_225_600_000;
+const MIN_PLAUSIBLE_TIME_MS: i64 = 1_767_225_600_000;
 
 /// Minimum number of models for a battle.
-const MODELS_OF_A_BATTLE: usize = 2;
+const MIN_MODELS: usize = 2;
 
 /// Severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -210,7 +210,7 @@ impl ModelAnswers {
     /// Whether too few models answered for a battle.
     #[must_use]
     pub fn are_too_few(&self) -> bool {
-        self.answered() < MODELS_OF_A_BATTLE
+        self.answered() < MIN_MODELS
     }
 
     fn severity(&self) -> Severity {
@@ -296,8 +296,8 @@ impl Finding {
             | Self::ProviderUnusable(_)
             | Self::PublicLogBehind(_)
             | Self::PublicLogNotContinued(_) => Severity::Wrong,
-            Self::DiskSpace { free, .. } if *free < TOO_LITTLE_SPACE => Severity::Wrong,
-            Self::DiskSpace { free, .. } if *free < LITTLE_SPACE => Severity::Warning,
+            Self::DiskSpace { free, .. } if *free < MIN_FREE_BYTES => Severity::Wrong,
+            Self::DiskSpace { free, .. } if *free < LOW_FREE_BYTES => Severity::Warning,
             Self::DiskSpace { .. } => Severity::Ok,
             Self::ModelsAnswer(answers) => answers.severity(),
         }
@@ -311,7 +311,7 @@ pub fn check_clock(now: Timestamp, written: Option<Timestamp>, database: Option<
     let ahead = database.map_or(0, |database| now.0.saturating_sub(database.0));
     match written {
         _ if ahead.abs() > CLOCK_SLACK_MS => Finding::ClockUnlikeDatabase(ahead / 1000),
-        _ if now.0 < BEFORE_THIS_PROGRAM_MS => Finding::ClockBeforeProgram,
+        _ if now.0 < MIN_PLAUSIBLE_TIME_MS => Finding::ClockBeforeProgram,
         Some(written) if written.0 > now.0 + CLOCK_SLACK_MS => Finding::ClockBehind((written.0 - now.0) / 1000),
         _ => Finding::ClockPlausible,
     }
@@ -392,7 +392,7 @@ pub fn check_backup(newest: Option<KnownBackup>, votes: Option<i64>, now: Timest
         None if votes == Some(0) => Finding::NothingToBackUp,
         None => Finding::NoBackup,
         Some(backup) => match now.0 - backup.made_at.0 {
-            age if age > OLD_BACKUP_MS => Finding::BackupOld(age / DAY_MS),
+            age if age > MAX_BACKUP_AGE_MS => Finding::BackupOld(age / DAY_MS),
             _ if !backup.is_there => Finding::BackupMoved(backup.path),
             age => Finding::BackupFresh(age.max(0) / HOUR_MS),
         },

@@ -4,11 +4,11 @@
 use std::str::FromStr;
 
 /// Wildcard for all categories in a list.
-pub const ANY: &str = "*";
+pub const ANY_CATEGORY: &str = "*";
 /// Category of a text that a service flags without a category, or with one that has no plain name.
-pub const UNNAMED: &str = "other";
+pub const OTHER_CATEGORY: &str = "other";
 /// Maximum number of categories kept per answer.
-const MOST: usize = 32;
+const MAX_CATEGORIES: usize = 32;
 
 /// Moderation decision on a prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,7 +47,7 @@ impl CategoryRules<'_> {
     #[must_use]
     pub fn apply(self, found: &[String]) -> ModerationResult {
         let named = |list: &[String]| -> Vec<String> {
-            let is_named = |category: &&String| list.iter().any(|name| name == ANY || name == *category);
+            let is_named = |category: &&String| list.iter().any(|name| name == ANY_CATEGORY || name == *category);
             found.iter().filter(is_named).cloned().collect()
         };
         match (named(self.refuse), named(self.flag)) {
@@ -58,16 +58,16 @@ impl CategoryRules<'_> {
     }
 }
 
-/// Returns the plain names of an answer's categories, sorted and without duplicates; a flag without any becomes [`UNNAMED`].
+/// Returns the plain names of an answer's categories, sorted and without duplicates; a flag without any becomes [`OTHER_CATEGORY`].
 #[must_use]
 pub fn plain_categories<'c>(found: impl Iterator<Item = &'c str>, is_flagged: bool) -> Vec<String> {
-    let mut names: Vec<String> = found.map(|name| if is_category(name) { name } else { UNNAMED }.to_owned()).collect();
+    let mut names: Vec<String> = found.map(|name| if is_category(name) { name } else { OTHER_CATEGORY }.to_owned()).collect();
     if names.is_empty() && is_flagged {
-        names.push(UNNAMED.to_owned());
+        names.push(OTHER_CATEGORY.to_owned());
     }
     names.sort_unstable();
     names.dedup();
-    names.truncate(MOST);
+    names.truncate(MAX_CATEGORIES);
     names
 }
 
@@ -179,6 +179,6 @@ mod tests {
         assert_eq!(of(&[], true), ["other"]);
         assert!(of(&[], false).is_empty());
         let many: Vec<String> = (0..100).map(|n| format!("c{n}")).collect();
-        assert_eq!(plain_categories(many.iter().map(String::as_str), true).len(), MOST);
+        assert_eq!(plain_categories(many.iter().map(String::as_str), true).len(), MAX_CATEGORIES);
     }
 }

@@ -10,7 +10,7 @@ pub struct DiffPart {
 }
 
 /// Maximum number of compared words or sentences per text: the work grows with the product of both.
-const LONGEST: usize = 2_000;
+const MAX_COMPARED_UNITS: usize = 2_000;
 
 /// Splits both texts into common and differing parts by a longest common subsequence of words, or of sentences where there are more than
 /// the maximum number of words. Returns `None` where a text has too many sentences as well.
@@ -19,7 +19,7 @@ const LONGEST: usize = 2_000;
 /// ends with its punctuation mark or its line. The concatenated parts are the text.
 #[must_use]
 pub fn text_diff(one: &str, other: &str) -> Option<[Vec<DiffPart>; 2]> {
-    let is_short = |[own, others]: &[Vec<&str>; 2]| own.len() <= LONGEST && others.len() <= LONGEST;
+    let is_short = |[own, others]: &[Vec<&str>; 2]| own.len() <= MAX_COMPARED_UNITS && others.len() <= MAX_COMPARED_UNITS;
     let by_word = [words(one), words(other)];
     if is_short(&by_word) {
         return Some(marked(&by_word));
@@ -146,18 +146,18 @@ mod tests {
 
     #[test]
     fn a_text_that_is_too_long_is_not_compared() {
-        let long = "a. ".repeat(LONGEST + 1);
+        let long = "a. ".repeat(MAX_COMPARED_UNITS + 1);
         assert_eq!(text_diff(&long, "a"), None);
-        assert!(text_diff(&long[..LONGEST], "a").is_some());
+        assert!(text_diff(&long[..MAX_COMPARED_UNITS], "a").is_some());
     }
 
     #[test]
     fn long_texts_are_compared_by_sentence() {
-        let filler = "A fox. 三加四。\n\n".repeat(LONGEST / 4);
+        let filler = "A fox. 三加四。\n\n".repeat(MAX_COMPARED_UNITS / 4);
         let (one, other) = (format!("{filler}One red fox! So."), format!("{filler}One brown fox! So."));
         let expected = [format!("{filler}[One red fox! ]So."), format!("{filler}[One brown fox! ]So.")];
         check(&one, &other, [&expected[0], &expected[1]]);
-        let whole = "a ".repeat(LONGEST);
+        let whole = "a ".repeat(MAX_COMPARED_UNITS);
         check(&whole, "a", [&format!("[{whole}]"), "[a]"]);
         assert_eq!(sentences("Why?! So … 3.5 km\nx"), ["Why?! ", "So … 3.", "5 km\n", "x"]);
     }

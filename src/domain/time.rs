@@ -38,12 +38,12 @@ pub fn parse_end(text: &str) -> Option<jiff::Timestamp> {
 }
 
 /// Milliseconds per day.
-const DAY: i64 = 24 * 60 * 60 * 1_000;
+const DAY_MS: i64 = 24 * 60 * 60 * 1_000;
 
 /// Returns the beginning of a moment's day in UTC.
 #[must_use]
 pub fn day_of(moment: Timestamp) -> Timestamp {
-    Timestamp(moment.0 - moment.0.rem_euclid(DAY))
+    Timestamp(moment.0 - moment.0.rem_euclid(DAY_MS))
 }
 
 #[cfg(test)]
@@ -73,8 +73,8 @@ mod tests {
 
     #[test]
     fn a_day_begins_at_midnight_in_utc() {
-        assert_eq!(day_of(Timestamp(DAY + 1)), Timestamp(DAY));
-        assert_eq!(day_of(Timestamp(2 * DAY - 1)), Timestamp(DAY));
-        assert_eq!(day_of(Timestamp(-1)), Timestamp(-DAY));
+        assert_eq!(day_of(Timestamp(DAY_MS + 1)), Timestamp(DAY_MS));
+        assert_eq!(day_of(Timestamp(2 * DAY_MS - 1)), Timestamp(DAY_MS));
+        assert_eq!(day_of(Timestamp(-1)), Timestamp(-DAY_MS));
     }
 }

@@ -14,9 +14,9 @@ use crate::hex::hex;
 /// Minimum length of a secret, in bytes.
 pub const MIN_SECRET_BYTES: usize = 16;
 /// Maximum number of attempts per message: with [`wait_after`] the last one is more than a day after the first.
-pub const MAX_TRIES: u32 = 14;
-const FIRST_WAIT: Duration = Duration::from_secs(30);
-const LONGEST_WAIT: Duration = Duration::from_secs(6 * 3_600);
+pub const MAX_ATTEMPTS: u32 = 14;
+const INITIAL_RETRY_DELAY: Duration = Duration::from_secs(30);
+const MAX_RETRY_DELAY: Duration = Duration::from_secs(6 * 3_600);
 
 /// Event that a webhook is notified of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -36,7 +36,7 @@ pub enum DeliveryState {
     Waiting,
     /// Accepted by the receiver.
     Delivered,
-    /// Given up after [`MAX_TRIES`] attempts.
+    /// Given up after [`MAX_ATTEMPTS`] attempts.
     Dead,
 }
 
@@ -158,8 +158,8 @@ pub fn signature(secret: &[u8], seconds: i64, body: &str) -> String {
 /// Returns the wait after this many failures, from 1; `None` once the message is given up.
 #[must_use]
 pub fn wait_after(failures: u32) -> Option<Duration> {
-    let doubled = FIRST_WAIT.saturating_mul(2_u32.saturating_pow(failures.saturating_sub(1)));
-    (failures < MAX_TRIES).then(|| doubled.min(LONGEST_WAIT))
+    let doubled = INITIAL_RETRY_DELAY.saturating_mul(2_u32.saturating_pow(failures.saturating_sub(1)));
+    (failures < MAX_ATTEMPTS).then(|| doubled.min(MAX_RETRY_DELAY))
 }
 
 #[cfg(test)]

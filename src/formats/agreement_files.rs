@@ -13,11 +13,11 @@ use crate::table_error::TableFileError;
 use crate::votes::{RowError, TextTable, is_short_word, read_table};
 
 /// Names of the columns, including those of LMArena, FastChat and llmfao.
-const QUESTION: [&str; 5] = ["question", "question_id", "prompt", "item", "item_id"];
+const QUESTION_COLUMNS: [&str; 5] = ["question", "question_id", "prompt", "item", "item_id"];
 /// The battle is the question in exports of an arena's votes.
-const BATTLE: [&str; 1] = ["battle_id"];
-const TURN: [&str; 1] = ["turn"];
-const VOTER: [&str; 15] = [
+const BATTLE_COLUMNS: [&str; 1] = ["battle_id"];
+const TURN_COLUMNS: [&str; 1] = ["turn"];
+const VOTER_COLUMNS: [&str; 15] = [
     "voter",
     "voter_id",
     "rater",
@@ -34,12 +34,12 @@ const VOTER: [&str; 15] = [
     "user",
     "user_id",
 ];
-const FIRST: [&str; 3] = ["model_a", "left", "model_1"];
-const SECOND: [&str; 3] = ["model_b", "right", "model_2"];
-const WINNER: [&str; 3] = ["winner", "outcome", "verdict"];
+const FIRST_MODEL_COLUMNS: [&str; 3] = ["model_a", "left", "model_1"];
+const SECOND_MODEL_COLUMNS: [&str; 3] = ["model_b", "right", "model_2"];
+const WINNER_COLUMNS: [&str; 3] = ["winner", "outcome", "verdict"];
 /// The second name is that of campaign exports.
-const MODEL: [&str; 2] = ["model", "model_a"];
-const SCORE: [&str; 1] = ["score"];
+const MODEL_COLUMNS: [&str; 2] = ["model", "model_a"];
+const SCORE_COLUMNS: [&str; 1] = ["score"];
 
 /// Contents of a file: votes or scores.
 #[derive(Debug, Clone, PartialEq)]
@@ -72,11 +72,11 @@ impl RatingFile {
 impl RatingData {
     fn read(file: &Path) -> Result<Self, TableFileError> {
         let table = SheetReader::open(file)?;
-        match (table.place(&WINNER), table.place(&SCORE)) {
+        match (table.place(&WINNER_COLUMNS), table.place(&SCORE_COLUMNS)) {
             (Some(_), _) => votes_of(table).map(Self::Votes),
             (None, Some(_)) => scores_of(table).map(Self::Scores),
             (None, None) => {
-                Err(table.bad(format!("no column is called {} (for votes) or score (for scores)", WINNER.join(" or "))))
+                Err(table.bad(format!("no column is called {} (for votes) or score (for scores)", WINNER_COLUMNS.join(" or "))))
             }
         }
     }
@@ -90,7 +90,7 @@ impl RatingData {
         raters.into_iter().cloned().collect()
     }
 
-    fn keep_rater(&mut self, rater: &str) {
+    fn retain_rater(&mut self, rater: &str) {
         match self {
             Self::Votes(votes) => votes.0.retain(|vote| vote.voter == rater),
             Self::Scores(scores) => scores.0.retain(|scored| scored.rater == rater),
@@ -108,7 +108,7 @@ pub fn read_votes(file: &Path) -> Result<Votes, TableFileError> {
 
 fn votes_of(table: SheetReader) -> Result<Votes, TableFileError> {
     let asked = JudgedColumns::new(&table)?;
-    let (winner, models) = (table.needed(&WINNER)?, [table.needed(&FIRST)?, table.needed(&SECOND)?]);
+    let (winner, models) = (table.needed(&WINNER_COLUMNS)?, [table.needed(&FIRST_MODEL_COLUMNS)?, table.needed(&SECOND_MODEL_COLUMNS)?]);
     let votes = table.rows(|row| {
         let names = models.map(|place| row[place].as_str());
         let outcome = outcome(&row[winner], names)?;
@@ -146,7 +146,7 @@ fn outcome(winner: &str, [first, second]: [&str; 2]) -> Result<Outcome, String> 
 /// Reads scores; a row without a score is left out.
 fn scores_of(table: SheetReader) -> Result<ScoreData, TableFileError> {
     let asked = JudgedColumns::new(&table)?;
-    let (model, score) = (table.needed(&MODEL)?, table.needed(&SCORE)?);
+    let (model, score) = (table.needed(&MODEL_COLUMNS)?, table.needed(&SCORE_COLUMNS)?);
     let scores = table.rows(|row| {
         let text = row[score].trim();
         if text.is_empty() {
@@ -169,11 +169,11 @@ struct JudgedColumns {
 
 impl JudgedColumns {
     fn new(table: &SheetReader) -> Result<Self, TableFileError> {
-        let question = match table.place(&QUESTION).or_else(|| table.place(&BATTLE)) {
+        let question = match table.place(&QUESTION_COLUMNS).or_else(|| table.place(&BATTLE_COLUMNS)) {
             Some(question) => question,
-            None => table.needed(&QUESTION)?,
+            None => table.needed(&QUESTION_COLUMNS)?,
         };
-        Ok(Self { question, turn: table.place(&TURN), voter: table.place(&VOTER) })
+        Ok(Self { question, turn: table.place(&TURN_COLUMNS), voter: table.place(&VOTER_COLUMNS) })
     }
 
     /// The question with its turn, and the voter.
@@ -192,7 +192,7 @@ struct SheetReader {
 
 impl SheetReader {
     fn open(file: &Path) -> Result<Self, TableFileError> {
-        let names = [&QUESTION[..], &BATTLE, &TURN, &VOTER, &FIRST, &SECOND, &WINNER, &MODEL, &SCORE].concat();
+        let names = [&QUESTION_COLUMNS[..], &BATTLE_COLUMNS, &TURN_COLUMNS, &VOTER_COLUMNS, &FIRST_MODEL_COLUMNS, &SECOND_MODEL_COLUMNS, &WINNER_COLUMNS, &MODEL_COLUMNS, &SCORE_COLUMNS].concat();
         Ok(Self { file: file.to_owned(), table: read_table(file, &names)? })
     }
 
@@ -289,7 +289,7 @@ impl JudgeChoice {
                 Err(AgreementError::NoSuchJudge { file: verdicts.path, wanted: wanted.clone(), judges })
             }
             Self::Named(wanted) => {
-                verdicts.sheet.keep_rater(wanted);
+                verdicts.sheet.retain_rater(wanted);
                 Ok(verdicts)
             }
             Self::Only | Self::Pooled => Ok(verdicts),

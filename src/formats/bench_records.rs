@@ -9,13 +9,13 @@ use crate::domain::benchmark::item::{Answer, Item, answer_of};
 use crate::domain::benchmark::judgement::{Game, Status};
 use crate::domain::benchmark::{JudgeMode, Suite};
 use crate::domain::judging::reasoning::SplitReply;
-use crate::domain::judging::verdict::{Rating, SCORES, Verdict};
+use crate::domain::judging::verdict::{Rating, SCORE_RANGE, Verdict};
 
-const ITEM: [&str; 4] = ["item_id", "item", "question_id", "id"];
-const MODEL: [&str; 2] = ["model", "model_id"];
-const ANSWER: [&str; 2] = ["answer", "text"];
-const JUDGE: [&str; 2] = ["judge_model", "judge"];
-const JUDGED: [&str; 3] = ["raw_text", "judgment", "judgement"];
+const ITEM_COLUMNS: [&str; 4] = ["item_id", "item", "question_id", "id"];
+const MODEL_COLUMNS: [&str; 2] = ["model", "model_id"];
+const ANSWER_COLUMNS: [&str; 2] = ["answer", "text"];
+const JUDGE_COLUMNS: [&str; 2] = ["judge_model", "judge"];
+const JUDGEMENT_COLUMNS: [&str; 3] = ["raw_text", "judgment", "judgement"];
 
 /// Imported answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -93,9 +93,9 @@ pub fn answers(suite: &dyn Suite, items: &[Item], path: &Path) -> Result<Vec<Giv
         let item = item_of(record, path, &items)?;
         let first = suite.asks(item, &[]).first().map_or(1, |ask| ask.turn);
         let turn = record.number(path, "turn")?.unwrap_or(first);
-        let text = record.text_or_blank(&ANSWER);
+        let text = record.text_or_blank(&ANSWER_COLUMNS);
         let text = text.ok_or_else(|| record.refuse(path, "it has no answer: give its text, or an empty one"))?;
-        let answers = given.entry((record.needed(path, &MODEL)?, item.id.as_str())).or_default();
+        let answers = given.entry((record.needed(path, &MODEL_COLUMNS)?, item.id.as_str())).or_default();
         if let Some((first, _)) = answers.iter().find(|(_, answer)| answer.turn == turn) {
             let reason = format!("turn {turn} of item {:?} is answered on line {} already", item.id, first.line);
             return Err(record.refuse(path, reason));
@@ -171,7 +171,7 @@ pub fn verdicts(suite: &dyn Suite, items: &[Item], path: &Path) -> Result<Vec<Gi
 }
 
 fn verdict(suite: &dyn Suite, path: &Path, record: &Record, item: &Item) -> Result<GivenVerdict, BenchFileError> {
-    let raw_text = record.text(&JUDGED);
+    let raw_text = record.text(&JUDGEMENT_COLUMNS);
     let parsed = match &raw_text {
         Some(text) => suite.parse(item, SplitReply::split(text).reply).map_err(Status::from),
         None => scored(suite, path, record)?,
@@ -190,8 +190,8 @@ fn verdict(suite: &dyn Suite, path: &Path, record: &Record, item: &Item) -> Resu
         item: item.id.clone(),
         turn,
         baseline: record.text(&["baseline"]).unwrap_or_default(),
-        model: record.needed(path, &MODEL)?,
-        judge: record.needed(path, &JUDGE)?,
+        model: record.needed(path, &MODEL_COLUMNS)?,
+        judge: record.needed(path, &JUDGE_COLUMNS)?,
         judge_prompt_sha256: record.text(&["judge_prompt_sha256"]).unwrap_or_default(),
         game: game.ok_or_else(|| record.refuse(path, "game is neither 1 nor 2"))?,
         raw_text: raw_text.unwrap_or_default(),
@@ -219,8 +219,8 @@ fn scored(suite: &dyn Suite, path: &Path, record: &Record) -> Result<Result<Verd
         return Err(record.refuse(path, reason));
     }
     let mut dimensions = record.numbers(path, &["rating", "dimensions"])?;
-    dimensions.retain(|_, score| SCORES.contains(score));
-    match SCORES.contains(&score) {
+    dimensions.retain(|_, score| SCORE_RANGE.contains(score));
+    match SCORE_RANGE.contains(&score) {
         true => Ok(Ok(Verdict::Rating(Rating::new(score, dimensions)))),
         false => Ok(Err(Status::OutOfRange)),
     }
@@ -243,7 +243,7 @@ pub fn scores(path: &Path) -> Result<GivenScores, BenchFileError> {
             series: record.text(&["series"]).unwrap_or_else(|| series_of(&record, path)),
             suite: record.needed(path, &["suite"])?,
             part: record.text(&["part"]).unwrap_or_else(|| "overall".to_owned()),
-            model: record.needed(path, &MODEL)?,
+            model: record.needed(path, &MODEL_COLUMNS)?,
             score: score.ok_or_else(|| record.refuse(path, "it has no score: leave the record out instead"))?,
             source: record.text(&["source"]).unwrap_or_default(),
         };
@@ -259,12 +259,12 @@ pub fn scores(path: &Path) -> Result<GivenScores, BenchFileError> {
 
 /// Builds a series name from the file name, with the judge and the baseline where the record names them.
 fn series_of(record: &Record, path: &Path) -> String {
-    let told = [&JUDGE[..], &["baseline"]].into_iter().filter_map(|names| record.text(names));
+    let told = [&JUDGE_COLUMNS[..], &["baseline"]].into_iter().filter_map(|names| record.text(names));
     std::iter::once(name_of(path)).chain(told.filter(|name| !name.is_empty())).collect::<Vec<_>>().join("@")
 }
 
 fn item_of<'i>(record: &Record, path: &Path, items: &HashMap<&str, &'i Item>) -> Result<&'i Item, BenchFileError> {
-    let id = record.needed(path, &ITEM)?;
+    let id = record.needed(path, &ITEM_COLUMNS)?;
     items.get(id.as_str()).copied().ok_or_else(|| {
         record.refuse(
             path,

@@ -16,18 +16,18 @@ use crate::read_text;
 use crate::standard_input::is_standard_input;
 use crate::votes::{TextTable, VoteFileError, read_table};
 
-const ITEM: [&str; 4] = ["item", "item_id", "question_id", "id"];
-const PROMPT: [&str; 2] = ["prompt", "question"];
-const CONVERSATION: [&str; 2] = ["conversation", "messages"];
-const MODEL: [&str; 2] = ["model", "candidate"];
-const ANSWER: [&str; 2] = ["answer", "response"];
-const REFERENCE: [&str; 1] = ["reference"];
-const CATEGORY: [&str; 1] = ["category"];
-const SUBCATEGORY: [&str; 1] = ["subcategory"];
-const LANGUAGE: [&str; 1] = ["language"];
-const MODEL_A: [&str; 1] = ["model_a"];
-const MODEL_B: [&str; 1] = ["model_b"];
-const OUTCOME: [&str; 2] = ["outcome", "winner"];
+const ITEM_COLUMNS: [&str; 4] = ["item", "item_id", "question_id", "id"];
+const PROMPT_COLUMNS: [&str; 2] = ["prompt", "question"];
+const CONVERSATION_COLUMNS: [&str; 2] = ["conversation", "messages"];
+const MODEL_COLUMNS: [&str; 2] = ["model", "candidate"];
+const ANSWER_COLUMNS: [&str; 2] = ["answer", "response"];
+const REFERENCE_COLUMNS: [&str; 1] = ["reference"];
+const CATEGORY_COLUMNS: [&str; 1] = ["category"];
+const SUBCATEGORY_COLUMNS: [&str; 1] = ["subcategory"];
+const LANGUAGE_COLUMNS: [&str; 1] = ["language"];
+const MODEL_A_COLUMNS: [&str; 1] = ["model_a"];
+const MODEL_B_COLUMNS: [&str; 1] = ["model_b"];
+const OUTCOME_COLUMNS: [&str; 2] = ["outcome", "winner"];
 
 /// Error of reading a campaign's files.
 #[derive(Debug, thiserror::Error)]
@@ -103,7 +103,7 @@ pub fn read_plan(path: &Path) -> Result<CampaignPlan, CampaignFileError> {
 /// [`CampaignFileError`] names the file, the row and the remedy.
 pub fn read_campaign(path: &Path) -> Result<CampaignFiles, CampaignFileError> {
     let plan = read_plan(path)?;
-    let rows = read_answers(&beside(path, &plan.answers), plan.rubric)?;
+    let rows = read_answers(&resolve_path(path, &plan.answers), plan.rubric)?;
     with_answers(path, plan, rows)
 }
 
@@ -113,13 +113,13 @@ pub fn read_campaign(path: &Path) -> Result<CampaignFiles, CampaignFileError> {
 /// [`CampaignFileError`] names the row and the remedy.
 pub fn with_answers(path: &Path, plan: CampaignPlan, rows: Vec<AnswerRow>) -> Result<CampaignFiles, CampaignFileError> {
     let named = plan.prompts().unwrap_or(&plan.answers);
-    let of_answers = |error| CampaignFileError::Item { path: beside(path, named), error };
+    let of_answers = |error| CampaignFileError::Item { path: resolve_path(path, named), error };
     let items = gather(rows, plan.task).map_err(of_answers)?;
     check_categories(&plan, &items).map_err(of_answers)?;
     let gold = match &plan.gold {
         None => Vec::new(),
         Some(gold) => {
-            let path = beside(path, gold);
+            let path = resolve_path(path, gold);
             let rows = read_gold(&path)?;
             check_gold(&rows, &items).map_err(|error| CampaignFileError::Item { path, error })?;
             rows
@@ -129,7 +129,7 @@ pub fn with_answers(path: &Path, plan: CampaignPlan, rows: Vec<AnswerRow>) -> Re
 }
 
 /// Resolves a file name relative to the campaign file at this path; never the standard input.
-fn beside(path: &Path, name: &str) -> PathBuf {
+fn resolve_path(path: &Path, name: &str) -> PathBuf {
     let named = path.parent().unwrap_or(Path::new(".")).join(name);
     if is_standard_input(&named) { Path::new(".").join(named) } else { named }
 }
@@ -139,7 +139,7 @@ fn beside(path: &Path, name: &str) -> PathBuf {
 /// # Errors
 /// [`CampaignFileError`] names the row and the remedy.
 pub fn read_prompts(path: &Path, plan: &CampaignPlan) -> Result<Vec<CampaignPrompt>, CampaignFileError> {
-    let path = &beside(path, plan.prompts().unwrap_or(&plan.answers));
+    let path = &resolve_path(path, plan.prompts().unwrap_or(&plan.answers));
     let of_rows = |error| CampaignFileError::Item { path: path.clone(), error };
     let table = CampaignTable::open(path, &names_about(&[]))?;
     let about = AboutItems::new(&table, plan.rubric)?;
@@ -162,7 +162,7 @@ pub fn read_prompts(path: &Path, plan: &CampaignPlan) -> Result<Vec<CampaignProm
 
 /// Names of the item columns, and of others.
 fn names_about(others: &[&'static str]) -> Vec<&'static str> {
-    [&ITEM[..], &PROMPT, &CONVERSATION, &REFERENCE, &CATEGORY, &SUBCATEGORY, &LANGUAGE, others].concat()
+    [&ITEM_COLUMNS[..], &PROMPT_COLUMNS, &CONVERSATION_COLUMNS, &REFERENCE_COLUMNS, &CATEGORY_COLUMNS, &SUBCATEGORY_COLUMNS, &LANGUAGE_COLUMNS, others].concat()
 }
 
 fn cell(row: &[String], at: Option<usize>) -> String {
@@ -183,19 +183,19 @@ struct AboutItems {
 
 impl AboutItems {
     fn new(table: &CampaignTable<'_>, rubric: Option<CampaignRubric>) -> Result<Self, CampaignFileError> {
-        let [prompt, conversation] = [&PROMPT, &CONVERSATION].map(|names| table.place(names));
+        let [prompt, conversation] = [&PROMPT_COLUMNS, &CONVERSATION_COLUMNS].map(|names| table.place(names));
         if prompt.is_none() && conversation.is_none() {
-            return Err(table.lacks("prompt or conversation"));
+            return Err(table.missing_column("prompt or conversation"));
         }
         let reads_subcategories = rubric.is_some_and(CampaignRubric::reads_subcategories);
         Ok(Self {
-            item: table.needed(&ITEM)?,
+            item: table.needed(&ITEM_COLUMNS)?,
             prompt,
             conversation,
-            reference: table.place(&REFERENCE),
-            category: table.place(&CATEGORY),
-            subcategory: table.place(&SUBCATEGORY).filter(|_| reads_subcategories),
-            language: table.place(&LANGUAGE),
+            reference: table.place(&REFERENCE_COLUMNS),
+            category: table.place(&CATEGORY_COLUMNS),
+            subcategory: table.place(&SUBCATEGORY_COLUMNS).filter(|_| reads_subcategories),
+            language: table.place(&LANGUAGE_COLUMNS),
         })
     }
 
@@ -221,9 +221,9 @@ impl AboutItems {
 }
 
 fn read_answers(path: &Path, rubric: Option<CampaignRubric>) -> Result<Vec<AnswerRow>, CampaignFileError> {
-    let table = CampaignTable::open(path, &names_about(&[&MODEL[..], &ANSWER].concat()))?;
+    let table = CampaignTable::open(path, &names_about(&[&MODEL_COLUMNS[..], &ANSWER_COLUMNS].concat()))?;
     let about = AboutItems::new(&table, rubric)?;
-    let [model, answer] = [table.needed(&MODEL)?, table.needed(&ANSWER)?];
+    let [model, answer] = [table.needed(&MODEL_COLUMNS)?, table.needed(&ANSWER_COLUMNS)?];
     let row = |(place, row): &(String, Vec<String>)| AnswerRow {
         place: place.clone(),
         item: row[about.item].trim().to_owned(),
@@ -247,9 +247,9 @@ fn conversation_text(text: &str) -> String {
 }
 
 fn read_gold(path: &Path) -> Result<Vec<GoldRow>, CampaignFileError> {
-    let table = CampaignTable::open(path, &[&ITEM[..], &MODEL_A, &MODEL_B, &OUTCOME].concat())?;
-    let [item, a, b] = [table.needed(&ITEM)?, table.needed(&MODEL_A)?, table.needed(&MODEL_B)?];
-    let outcome = table.needed(&OUTCOME)?;
+    let table = CampaignTable::open(path, &[&ITEM_COLUMNS[..], &MODEL_A_COLUMNS, &MODEL_B_COLUMNS, &OUTCOME_COLUMNS].concat())?;
+    let [item, a, b] = [table.needed(&ITEM_COLUMNS)?, table.needed(&MODEL_A_COLUMNS)?, table.needed(&MODEL_B_COLUMNS)?];
+    let outcome = table.needed(&OUTCOME_COLUMNS)?;
     let row = |(place, row): &(String, Vec<String>)| {
         let fail = |reason| CampaignFileError::Item {
             path: path.to_owned(),
@@ -281,10 +281,10 @@ impl<'p> CampaignTable<'p> {
     }
 
     fn needed(&self, names: &[&str]) -> Result<usize, CampaignFileError> {
-        self.place(names).ok_or_else(|| self.lacks(&names.join(" or ")))
+        self.place(names).ok_or_else(|| self.missing_column(&names.join(" or ")))
     }
 
-    fn lacks(&self, column: &str) -> CampaignFileError {
+    fn missing_column(&self, column: &str) -> CampaignFileError {
         CampaignFileError::Column { path: self.path.to_owned(), column: column.to_owned() }
     }
 }
@@ -305,7 +305,7 @@ mod tests {
 
     #[test]
     fn a_campaign_names_files_and_never_the_standard_input() {
-        let named = |path: &str| beside(Path::new(path), "-");
+        let named = |path: &str| resolve_path(Path::new(path), "-");
         assert_eq!([named("pilot.toml"), named("folder/pilot.toml")], ["./-", "folder/-"].map(PathBuf::from));
     }
 

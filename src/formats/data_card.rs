@@ -96,7 +96,7 @@ pub fn data_card(facts: &DatasetFacts<'_>, found: &DatasetStatistics) -> String 
     ] {
         card.push_str(&table(title, counts));
     }
-    card.push_str(&what_to_know(facts, found));
+    card.push_str(&usage_notes(facts, found));
     card
 }
 
@@ -126,7 +126,7 @@ fn head(facts: &DatasetFacts<'_>, found: &DatasetStatistics) -> String {
     head
 }
 
-fn what_to_know(facts: &DatasetFacts<'_>, found: &DatasetStatistics) -> String {
+fn usage_notes(facts: &DatasetFacts<'_>, found: &DatasetStatistics) -> String {
     let last = found.sequence.map_or(facts.after, |(_, last)| last);
     let texts = if facts.with_text {
         "`conversation_a` and `conversation_b` are JSON texts: lists of messages with `role` and `content`. Texts that visitors deleted are not in it."

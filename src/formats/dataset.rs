@@ -18,7 +18,7 @@ use crate::tables::export_rows::VoteLogRow;
 use crate::tables::{Format, TableWriter};
 
 /// Folder of the shards.
-const SHARDS: &str = "data";
+const SHARD_FOLDER: &str = "data";
 
 /// Options of a data set.
 #[derive(Debug, Clone)]
@@ -51,7 +51,7 @@ impl<'w> DatasetWriter<'w> {
     /// # Errors
     /// I/O errors.
     pub fn begin(folder: &'w Path, plan: &'w DatasetPlan<'w>) -> io::Result<Self> {
-        fs::create_dir_all(folder.join(SHARDS))?;
+        fs::create_dir_all(folder.join(SHARD_FOLDER))?;
         Ok(Self { folder, plan, open: None, done: Vec::new(), counted: DatasetCounts::default() })
     }
 
@@ -91,14 +91,14 @@ impl<'w> DatasetWriter<'w> {
     fn close(&mut self) -> io::Result<()> {
         let Some(shard) = self.open.take() else { return Ok(()) };
         shard.table.finish()?;
-        let name = PathBuf::from(SHARDS).join(format!("votes-{:012}-{:012}.parquet", shard.first, shard.last));
+        let name = PathBuf::from(SHARD_FOLDER).join(format!("votes-{:012}-{:012}.parquet", shard.first, shard.last));
         fs::rename(self.unfinished(), self.folder.join(&name))?;
         self.done.push(name);
         Ok(())
     }
 
     fn unfinished(&self) -> PathBuf {
-        self.folder.join(SHARDS).join("unfinished")
+        self.folder.join(SHARD_FOLDER).join("unfinished")
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::locked_file::LockedFile;
 use super::records::BenchFileError;
-use crate::domain::benchmark::superclue::drafts::{DraftLine, HEAD, read};
+use crate::domain::benchmark::superclue::drafts::{DraftLine, LINE_PREFIX, read};
 
 /// File of drafts, open for appending.
 #[derive(Debug)]
@@ -58,7 +58,7 @@ fn lock(path: &Path) -> io::Result<LockedFile> {
 fn whole_lines(bytes: &[u8]) -> usize {
     let last = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
     let line = &bytes[last..];
-    let is_begun = line.starts_with(HEAD) || HEAD.starts_with(line);
+    let is_begun = line.starts_with(LINE_PREFIX) || LINE_PREFIX.starts_with(line);
     if is_begun && serde_json::from_slice::<serde_json::Value>(line).is_err() { last } else { bytes.len() }
 }
 

@@ -7,9 +7,9 @@ use super::votes::read_table;
 use crate::domain::rating::makers::Makers;
 use crate::table_error::TableFileError;
 
-const MODEL: &str = "model";
+const MODEL_COLUMN: &str = "model";
 /// Names of the maker column; the settings call it `organization`.
-const MAKER: [&str; 2] = ["maker", "organization"];
+const MAKER_COLUMNS: [&str; 2] = ["maker", "organization"];
 
 /// Reads a table with the columns `model` and `maker` from any format of vote files; `-` is the standard input. A model without a maker
 /// is treated as absent.
@@ -17,11 +17,11 @@ const MAKER: [&str; 2] = ["maker", "organization"];
 /// # Errors
 /// [`TableFileError`] for a missing column or the first row that cannot be used.
 pub fn read_makers(file: &Path) -> Result<Makers, TableFileError> {
-    let table = read_table(file, &[MODEL, MAKER[0], MAKER[1]])?;
+    let table = read_table(file, &[MODEL_COLUMN, MAKER_COLUMNS[0], MAKER_COLUMNS[1]])?;
     let unusable = |reason: String| TableFileError::unusable(file, reason);
     let column = |names: &[&str]| names.iter().find_map(|name| table.columns.iter().position(|column| column == name));
     let missing = || unusable("a column model and a column maker are needed: name them so".to_owned());
-    let (model, maker) = column(&[MODEL]).zip(column(&MAKER)).ok_or_else(missing)?;
+    let (model, maker) = column(&[MODEL_COLUMN]).zip(column(&MAKER_COLUMNS)).ok_or_else(missing)?;
     let mut by_model: BTreeMap<String, String> = BTreeMap::new();
     for (place, cells) in &table.rows {
         let [model, maker] = [model, maker].map(|column| cells[column].trim().to_owned());

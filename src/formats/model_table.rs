@@ -47,10 +47,10 @@ pub enum ModelTableError {
 }
 
 /// Texts of a missing number, in any letter case.
-const MISSING: [&str; 8] = ["", "-", "–", "—", "n/a", "na", "nan", "null"];
+const MISSING_NUMBER_TEXTS: [&str; 8] = ["", "-", "–", "—", "n/a", "na", "nan", "null"];
 
 /// Description of the expected file, for errors.
-const EXPECTED: &str = "a table is a CSV file with a header line and one line for each model";
+const EXPECTED_FORMAT: &str = "a table is a CSV file with a header line and one line for each model";
 
 /// A table of numbers with one row per model.
 #[derive(Debug, Clone, Default)]
@@ -67,7 +67,7 @@ impl ModelTable {
     /// [`ModelTableError::File`], [`ModelTableError::Column`].
     pub fn read(file: &Path, key: &str) -> Result<Self, ModelTableError> {
         let bad = |reason: String| ModelTableError::File { file: file.to_owned(), reason };
-        let text = read_file_or_pipe(file).map_err(|error| bad(format!("{error}; {EXPECTED}")))?;
+        let text = read_file_or_pipe(file).map_err(|error| bad(format!("{error}; {EXPECTED_FORMAT}")))?;
         let unreadable = |error: &csv::Error| bad(in_words(error, &text));
         let mut reader = csv::ReaderBuilder::new().delimiter(delimiter_of(&text)).from_reader(text.as_slice());
         let header = reader.headers().map_err(|error| unreadable(&error))?;
@@ -110,7 +110,7 @@ impl ModelTable {
         let place = place(&self.columns, name)?;
         let value = |(model, cells): &(String, Vec<String>)| {
             let text = &cells[place];
-            if MISSING.contains(&text.to_lowercase().as_str()) {
+            if MISSING_NUMBER_TEXTS.contains(&text.to_lowercase().as_str()) {
                 return None;
             }
             let refused = || ModelTableError::Cell {
@@ -140,7 +140,7 @@ fn in_words(error: &csv::Error, text: &[u8]) -> String {
                 "line {line} has {len} fields where the header has {expected_len}: put fields with commas in quotes"
             )
         }
-        _ => format!("{error}; {EXPECTED}"),
+        _ => format!("{error}; {EXPECTED_FORMAT}"),
     }
 }
 

@@ -7,13 +7,13 @@ use crate::domain::judging::budget::Prices;
 use crate::domain::rating::value::prices::{Currency, ModelPrice, PriceList};
 use crate::table_error::TableFileError;
 
-const MODEL: &str = "model";
-const INPUT: &str = "input_price";
-const OUTPUT: &str = "output_price";
+const MODEL_COLUMN: &str = "model";
+const INPUT_PRICE_COLUMN: &str = "input_price";
+const OUTPUT_PRICE_COLUMN: &str = "output_price";
 /// Optional columns; the settings call the first two `price_date` and `price_source`.
-const DATE: [&str; 2] = ["date", "price_date"];
-const SOURCE: [&str; 2] = ["source", "price_source"];
-const CURRENCY: [&str; 1] = ["currency"];
+const DATE_COLUMNS: [&str; 2] = ["date", "price_date"];
+const SOURCE_COLUMNS: [&str; 2] = ["source", "price_source"];
+const CURRENCY_COLUMNS: [&str; 1] = ["currency"];
 
 /// Reads a table with the columns `model`, `input_price`, `output_price` and, where known, `date`, `source` and `currency`, from any
 /// format of vote files; `-` is the standard input. Prices are of a million tokens.
@@ -21,10 +21,10 @@ const CURRENCY: [&str; 1] = ["currency"];
 /// # Errors
 /// [`TableFileError`] for a missing column or the first row that cannot be used.
 pub fn read_prices(file: &Path) -> Result<PriceList, TableFileError> {
-    let names = [&[MODEL, INPUT, OUTPUT], &DATE[..], &SOURCE, &CURRENCY].concat();
+    let names = [&[MODEL_COLUMN, INPUT_PRICE_COLUMN, OUTPUT_PRICE_COLUMN], &DATE_COLUMNS[..], &SOURCE_COLUMNS, &CURRENCY_COLUMNS].concat();
     let table = read_table(file, &names)?;
     let unusable = |reason| TableFileError::unusable(file, reason);
-    for needed in [MODEL, INPUT, OUTPUT] {
+    for needed in [MODEL_COLUMN, INPUT_PRICE_COLUMN, OUTPUT_PRICE_COLUMN] {
         if !table.columns.iter().any(|column| column == needed) {
             return Err(unusable(format!("no column is called {needed}: add it, with the price of a million tokens")));
         }
@@ -57,17 +57,17 @@ impl PriceRow<'_> {
 }
 
 fn add(list: &mut PriceList, row: &PriceRow<'_>) -> Result<(), String> {
-    let model = row.cell(&[MODEL]).ok_or("the row names no model")?.to_owned();
-    let date = row.cell(&DATE).map(str::parse).transpose().map_err(text)?;
-    let source = row.cell(&SOURCE).map(str::parse).transpose().map_err(text)?;
-    let currency: Option<Currency> = row.cell(&CURRENCY).map(str::parse).transpose().map_err(text)?;
+    let model = row.cell(&[MODEL_COLUMN]).ok_or("the row names no model")?.to_owned();
+    let date = row.cell(&DATE_COLUMNS).map(str::parse).transpose().map_err(text)?;
+    let source = row.cell(&SOURCE_COLUMNS).map(str::parse).transpose().map_err(text)?;
+    let currency: Option<Currency> = row.cell(&CURRENCY_COLUMNS).map(str::parse).transpose().map_err(text)?;
     if !list.models.is_empty() && list.currency != currency {
         let shown = |currency: &Option<Currency>| currency.as_ref().map_or("none".to_owned(), Currency::to_string);
         let currencies = [shown(&list.currency), shown(&currency)].join(" and ");
         return Err(format!("the currencies are {currencies}: convert all prices to one"));
     }
     list.currency = currency;
-    let prices = Prices { input: row.price(INPUT)?, output: row.price(OUTPUT)? };
+    let prices = Prices { input: row.price(INPUT_PRICE_COLUMN)?, output: row.price(OUTPUT_PRICE_COLUMN)? };
     let former = list.models.insert(model.clone(), ModelPrice { prices, date, source });
     if former.is_some() { Err(format!("model {model:?} has two rows: keep one of them")) } else { Ok(()) }
 }

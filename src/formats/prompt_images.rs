@@ -13,7 +13,7 @@ use image::{DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader};
 use crate::domain::battle::message::ImageType;
 
 /// Maximum pixels of a side of the output; providers scale larger images down themselves.
-pub const MAX_SIDE: u32 = 2048;
+pub const MAX_SIDE_PIXELS: u32 = 2048;
 /// Maximum pixels of the input: a small file may decompress to gigabytes.
 pub const MAX_PIXELS: u64 = 50_000_000;
 /// Maximum bytes of the decoded input, held twice in memory while it is rotated: enough for [`MAX_PIXELS`] of four bytes each, but not of
@@ -27,7 +27,7 @@ const PNG_SIGNATURE: &[u8] = b"\x89PNG\r\n\x1a\n";
 /// Ancillary chunks that are kept: transparency, and the orientation of the camera.
 const KEPT_ANCILLARY_CHUNKS: [&[u8]; 2] = [b"tRNS", b"eXIf"];
 /// Bytes of a PNG chunk besides its data: length, type and checksum.
-const PNG_CHUNK_FRAME: usize = 12;
+const PNG_CHUNK_OVERHEAD: usize = 12;
 
 /// An image without metadata.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,8 +75,8 @@ pub enum UnusableImage {
 /// [`UnusableImage`].
 pub fn clean(file: &[u8]) -> Result<CleanImage, UnusableImage> {
     let (image, format) = read(file)?;
-    let image = if image.width().max(image.height()) > MAX_SIDE {
-        image.resize(MAX_SIDE, MAX_SIDE, FilterType::CatmullRom)
+    let image = if image.width().max(image.height()) > MAX_SIDE_PIXELS {
+        image.resize(MAX_SIDE_PIXELS, MAX_SIDE_PIXELS, FilterType::CatmullRom)
     } else {
         image
     };
@@ -131,7 +131,7 @@ fn without_metadata(file: &[u8]) -> Cow<'_, [u8]> {
 /// Splits off the first chunk of a PNG; `None` if it is incomplete.
 fn split_chunk(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let length = usize::try_from(u32::from_be_bytes(*bytes.first_chunk()?)).ok()?;
-    bytes.split_at_checked(length.checked_add(PNG_CHUNK_FRAME)?)
+    bytes.split_at_checked(length.checked_add(PNG_CHUNK_OVERHEAD)?)
 }
 
 fn write(image: &DynamicImage, format: ImageFormat) -> Result<(ImageType, Vec<u8>), ImageError> {
@@ -209,7 +209,7 @@ mod tests {
         let mut file = encoded(&two_halves(64, 32), ImageFormat::Png);
         let profile = chunk(b"iCCPname\0\0\x78\x01\x01\x03\0\xfc\xffabc\x02\x4d\x01\x27");
         let turned = chunk(b"eXIfMM\0\x2a\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0");
-        let behind_head = PNG_SIGNATURE.len() + 13 + PNG_CHUNK_FRAME;
+        let behind_head = PNG_SIGNATURE.len() + 13 + PNG_CHUNK_OVERHEAD;
         file.splice(behind_head..behind_head, [profile, turned].concat());
         let whole = ImageReader::new(Cursor::new(&file)).with_guessed_format().unwrap();
         let unpacked = whole.into_decoder().unwrap().icc_profile().unwrap();

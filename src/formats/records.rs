@@ -11,7 +11,7 @@ use crate::domain::benchmark::suite_data_file::{DataError, RecordLines, text};
 use crate::domain::csv_injection::restored;
 
 /// Columns of long texts, in which an apostrophe before a formula may be part of the text.
-const TEXTS: [&str; 5] = ["answer", "text", "raw_text", "judgment", "judgement"];
+const TEXT_COLUMNS: [&str; 5] = ["answer", "text", "raw_text", "judgment", "judgement"];
 
 /// Error of reading or writing a file of records; no record of the file is used.
 #[derive(Debug, thiserror::Error)]
@@ -116,7 +116,7 @@ fn delimited(text: &str) -> Result<Vec<Record>, (u64, String)> {
         let cells = heads.iter().zip(&row).map(|(head, cell)| (head.trim().to_owned(), cell));
         let (blank, filled): (Vec<_>, Vec<_>) = cells.partition(|(_, cell)| cell.is_empty());
         let field = |(head, cell): (String, &str)| {
-            let text = if TEXTS.contains(&head.as_str()) { cell } else { restored(cell) };
+            let text = if TEXT_COLUMNS.contains(&head.as_str()) { cell } else { restored(cell) };
             (head, Value::String(text.to_owned()))
         };
         let fields = filled.into_iter().map(field).collect();

@@ -11,7 +11,7 @@ use crate::standard_input::open_input;
 use crate::temporary_copy::copy_at_most;
 
 /// Bytes read at a time.
-const BLOCK: usize = 1 << 16;
+const BLOCK_BYTES: usize = 1 << 16;
 
 /// A file that can be read more than once.
 #[derive(Debug)]
@@ -52,7 +52,7 @@ impl RereadableFile {
     /// # Errors
     /// It cannot be read.
     pub fn digest(&self) -> io::Result<String> {
-        let (mut file, mut digest, mut block) = (self.reader()?, Sha256::new(), vec![0; BLOCK]);
+        let (mut file, mut digest, mut block) = (self.reader()?, Sha256::new(), vec![0; BLOCK_BYTES]);
         loop {
             match file.read(&mut block)? {
                 0 => break,

@@ -11,7 +11,7 @@ use crate::tables::conversation_metadata::ConversationMetadata;
 use crate::tables::{Column, Format, TableWriter};
 
 /// Time of the first vote, 2025-01-01; each following vote is one second later.
-const FIRST_SECOND: f64 = 1_735_689_600.0;
+const FIRST_VOTE_SECONDS: f64 = 1_735_689_600.0;
 
 /// Writer of simulated votes.
 pub struct SimulatedVotesFile<'p, W: Write + Send> {
@@ -55,7 +55,7 @@ impl<'p, W: Write + Send> SimulatedVotesFile<'p, W> {
 ///
 /// # Errors
 /// `out` cannot be written.
-pub fn write_truth(models: &[SimulatedModel], out: impl Write) -> io::Result<()> {
+pub fn write_true_strengths(models: &[SimulatedModel], out: impl Write) -> io::Result<()> {
     let mut models: Vec<&SimulatedModel> = models.iter().collect();
     models.sort_by(|x, y| y.strength.total_cmp(&x.strength).then_with(|| x.name.cmp(&y.name)));
     let mut writer = csv::Writer::from_writer(out);
@@ -112,7 +112,7 @@ impl<'a> SimulatedRow<'a> {
             judge: format!("voter-{:06}", vote.voter),
             turn: 1,
             anony: true,
-            tstamp: FIRST_SECOND + f64::from(seq),
+            tstamp: FIRST_VOTE_SECONDS + f64::from(seq),
             conv_metadata: ConversationMetadata::new(&[0, 1].map(|side| text_counts(vote, side))),
             pairing_policy,
             pair_probability: vote.pair_probability,

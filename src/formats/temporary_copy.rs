@@ -5,7 +5,7 @@ use std::io::{self, Read, Seek, Write};
 use std::path::Path;
 
 /// Bytes copied at a time.
-const BLOCK: u64 = 1 << 16;
+const BLOCK_BYTES: u64 = 1 << 16;
 
 /// Copies a source into an unnamed file of this folder, and returns it at its beginning. Without a name, the file is deleted when the
 /// process ends in any way. A source of more than `most` bytes is refused.
@@ -23,7 +23,7 @@ pub(crate) fn copy_at_most(source: impl Read, most: u64, folder: &Path) -> io::R
     let (mut block, mut copied) = (Vec::new(), 0);
     loop {
         block.clear();
-        source.by_ref().take(BLOCK).read_to_end(&mut block)?;
+        source.by_ref().take(BLOCK_BYTES).read_to_end(&mut block)?;
         copied += block.len() as u64;
         if copied > most {
             let reason = format!("more than {most} bytes come from it: write them to a file, and import that");

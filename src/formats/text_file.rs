@@ -7,9 +7,9 @@ use std::path::Path;
 /// Maximum bytes of a file of rows.
 const MAX_BYTES: u64 = 1 << 30;
 /// Maximum bytes of a hand-written file, such as a prompt or a study.
-const MAX_WRITTEN_BYTES: u64 = 16 << 20;
+const MAX_HANDWRITTEN_BYTES: u64 = 16 << 20;
 /// Bytes inspected before the rest is read.
-const LOOK: u64 = 64 << 10;
+const INSPECTED_BYTES: u64 = 64 << 10;
 
 const SQLITE: &[u8] = b"SQLite format 3\0";
 const ZIP: &[u8] = b"PK\x03\x04";
@@ -43,7 +43,7 @@ pub fn read_file_or_pipe(path: &Path) -> io::Result<Vec<u8>> {
 /// # Errors
 /// The same as for [`read_file_or_pipe`], and an error for a text that is not UTF-8.
 pub fn read_text(path: &Path) -> io::Result<String> {
-    let bytes = read_whole(path, MAX_WRITTEN_BYTES, "it may be another file than you meant")?;
+    let bytes = read_whole(path, MAX_HANDWRITTEN_BYTES, "it may be another file than you meant")?;
     let text = String::from_utf8(bytes).map_err(|_| invalid("it is not UTF-8: convert it, for example with iconv"))?;
     Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }
@@ -56,7 +56,7 @@ fn read_whole(path: &Path, most: u64, advice: &str) -> io::Result<Vec<u8>> {
     if length > most {
         return Err(too_long());
     }
-    (&mut file).take(LOOK).read_to_end(&mut bytes)?;
+    (&mut file).take(INSPECTED_BYTES).read_to_end(&mut bytes)?;
     refuse_binary(&bytes)?;
     bytes.reserve_exact(usize::try_from(length).unwrap_or(0).saturating_sub(bytes.len()));
     file.take(most).read_to_end(&mut bytes)?;
@@ -127,7 +127,7 @@ mod tests {
     fn a_file_that_is_too_long_is_refused_before_it_is_read() {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         std::io::Write::write_all(&mut file, b"text\n").unwrap();
-        file.as_file().set_len(MAX_WRITTEN_BYTES + 1).unwrap();
+        file.as_file().set_len(MAX_HANDWRITTEN_BYTES + 1).unwrap();
         let refused = read_text(file.path()).unwrap_err().to_string();
         assert!(refused.starts_with("it has more than 16777216 bytes"), "{refused}");
         file.as_file().set_len(MAX_BYTES + 1).unwrap();

@@ -10,7 +10,7 @@ use ipnet::IpNet;
 
 /// Private networks: loopback, private, shared by a provider's customers (CGNAT), unique local, and the local-use IPv4 translation prefix
 /// (RFC 8215), whose destination depends on the network.
-const PRIVATE: [&str; 9] = [
+const PRIVATE_NETWORKS: [&str; 9] = [
     "127.0.0.0/8",
     "10.0.0.0/8",
     "172.16.0.0/12",
@@ -58,7 +58,7 @@ impl AllowedAddresses {
 /// Networks to pass to [`AllowedAddresses::new`] so that all private addresses are allowed.
 #[must_use]
 pub fn private_networks() -> Vec<IpNet> {
-    PRIVATE.iter().map(|network| network.parse().expect("a network")).collect()
+    PRIVATE_NETWORKS.iter().map(|network| network.parse().expect("a network")).collect()
 }
 
 /// Returns the effective destination address: IPv6 can embed IPv4 in several ways, and the unspecified address means this machine.
@@ -100,10 +100,10 @@ fn is_forbidden(ip: IpAddr) -> bool {
 /// Returns the IPv4 addresses that a local-use translated address (RFC 8215) may embed: their position depends on the length of the
 /// network's prefix (RFC 6052), which only that network knows.
 fn translations(ip: Ipv6Addr) -> Option<[Ipv4Addr; 4]> {
-    const PLACES: [[usize; 4]; 4] = [[6, 7, 9, 10], [7, 9, 10, 11], [9, 10, 11, 12], [12, 13, 14, 15]];
+    const EMBEDDED_OCTETS: [[usize; 4]; 4] = [[6, 7, 9, 10], [7, 9, 10, 11], [9, 10, 11, 12], [12, 13, 14, 15]];
     let octets = ip.octets();
     let is_translated = octets.starts_with(&[0, 0x64, 0xff, 0x9b, 0, 1]);
-    is_translated.then(|| PLACES.map(|place| Ipv4Addr::from(place.map(|at| octets[at]))))
+    is_translated.then(|| EMBEDDED_OCTETS.map(|place| Ipv4Addr::from(place.map(|at| octets[at]))))
 }
 
 #[cfg(test)]

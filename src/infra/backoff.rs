@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// Fallback delay for moments beyond the range of the clock: longer than any process runs.
-const FAR: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
+const FALLBACK_DELAY: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
 
 /// Exponential backoff: starts at `first`, doubles with each further failure and never exceeds `longest`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,7 +37,7 @@ impl Backoff {
 /// Returns `from` plus `wait`; a sum beyond the range of the clock becomes a hundred years from `from`.
 #[must_use]
 pub fn later(from: Instant, wait: Duration) -> Instant {
-    from.checked_add(wait).unwrap_or_else(|| from + FAR)
+    from.checked_add(wait).unwrap_or_else(|| from + FALLBACK_DELAY)
 }
 
 #[cfg(test)]
@@ -74,7 +74,7 @@ mod tests {
     fn a_moment_that_no_clock_can_hold_is_far_away() {
         let now = Instant::now();
         assert_eq!(later(now, SECOND), now + SECOND);
-        assert_eq!(later(now, Duration::MAX), now + FAR);
+        assert_eq!(later(now, Duration::MAX), now + FALLBACK_DELAY);
     }
 
     proptest! {

@@ -3,7 +3,7 @@
 use tokio::sync::{mpsc, oneshot};
 
 /// Maximum number of row sets in one commit.
-const MAX_SETS: usize = 64;
+const MAX_ROW_SETS: usize = 64;
 
 /// Sends rows to a [`BatchWriter`].
 pub struct BatchSender<T>(mpsc::Sender<QueuedRows<T>>);
@@ -26,7 +26,7 @@ pub struct BatchWriter<T>(mpsc::Receiver<QueuedRows<T>>);
 
 /// Creates a writer and its sender.
 pub fn batch_writer<T>() -> (BatchSender<T>, BatchWriter<T>) {
-    let (sender, receiver) = mpsc::channel(MAX_SETS);
+    let (sender, receiver) = mpsc::channel(MAX_ROW_SETS);
     (BatchSender(sender), BatchWriter(receiver))
 }
 
@@ -40,7 +40,7 @@ impl<T> BatchWriter<T> {
         F: Future<Output = Result<(), E>>,
     {
         let mut queued = Vec::new();
-        while self.0.recv_many(&mut queued, MAX_SETS).await > 0 {
+        while self.0.recv_many(&mut queued, MAX_ROW_SETS).await > 0 {
             let (rows, waiting): (Vec<Vec<T>>, Vec<_>) = queued.drain(..).map(|set| (set.rows, set.kept)).unzip();
             commit(rows.into_iter().flatten().collect()).await?;
             for kept in waiting {

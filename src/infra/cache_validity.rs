@@ -7,9 +7,9 @@ use tokio::time::Instant;
 use crate::backoff::later;
 
 /// Minimum validity period of a result when newer votes exist.
-const MIN_VALID: Duration = Duration::from_secs(60);
+const MIN_VALIDITY: Duration = Duration::from_secs(60);
 /// Validity period as a multiple of the computation's duration.
-const VALID_FACTOR: u32 = 10;
+const VALIDITY_FACTOR: u32 = 10;
 
 /// Validity of a result: unlimited while no vote is newer than those it includes, otherwise until `valid_until`.
 #[derive(Debug, Clone, Copy)]
@@ -21,7 +21,7 @@ pub struct CacheValidity {
 impl CacheValidity {
     /// Creates the validity of a result that took `cost` to compute; `last_vote_seq` was the latest vote when the computation began.
     pub fn new(last_vote_seq: i64, cost: Duration) -> Self {
-        let valid = MIN_VALID.max(cost.saturating_mul(VALID_FACTOR));
+        let valid = MIN_VALIDITY.max(cost.saturating_mul(VALIDITY_FACTOR));
         Self { last_vote_seq, valid_until: later(Instant::now(), valid) }
     }
 

@@ -34,13 +34,13 @@ impl Clock for SystemClock {
 
 /// Clock that counts from boot, including time asleep.
 #[cfg(target_os = "linux")]
-const SINCE_BOOT: ClockId = ClockId::Boottime;
+const BOOT_CLOCK: ClockId = ClockId::Boottime;
 /// Clock that counts from boot: on macOS the monotonic clock includes time asleep.
 #[cfg(not(target_os = "linux"))]
-const SINCE_BOOT: ClockId = ClockId::Monotonic;
+const BOOT_CLOCK: ClockId = ClockId::Monotonic;
 
 /// Returns the time since boot, including time asleep; changes of the time of day do not affect it.
 #[must_use]
 pub fn time_since_boot() -> Duration {
-    Duration::try_from(clock_gettime(SINCE_BOOT)).unwrap_or_default()
+    Duration::try_from(clock_gettime(BOOT_CLOCK)).unwrap_or_default()
 }

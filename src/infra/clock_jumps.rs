@@ -34,14 +34,14 @@ impl JumpDetectingClock {
     /// Whether the time of day has had no jump for this long, all of it watched by this process.
     pub fn is_steady_for(&self, time: Duration) -> bool {
         let mut jumps = self.jumps.lock();
-        jumps.look(self.clock.now());
+        jumps.compare_clocks(self.clock.now());
         jumps.last.1 - jumps.steady_since >= time
     }
 
     /// Returns the limits outside which battles are abandoned when each may wait for `patience`.
     pub fn wait_limits(&self, patience: Duration) -> WaitLimits {
         let mut jumps = self.jumps.lock();
-        jumps.look(self.clock.now());
+        jumps.compare_clocks(self.clock.now());
         jumps.limits(patience)
     }
 }
@@ -50,7 +50,7 @@ impl Clock for JumpDetectingClock {
     fn now(&self) -> Timestamp {
         let mut jumps = self.jumps.lock();
         let now = self.clock.now();
-        jumps.look(now);
+        jumps.compare_clocks(now);
         now
     }
 
@@ -87,7 +87,7 @@ impl ClockJumps {
     }
 
     /// Compares both clocks and records a jump.
-    fn look(&mut self, now: Timestamp) {
+    fn compare_clocks(&mut self, now: Timestamp) {
         let at = Instant::now();
         let (former, former_at) = std::mem::replace(&mut self.last, (now, at));
         let jump = now.0.saturating_sub(former.0).saturating_sub(millis(at - former_at));

@@ -19,7 +19,7 @@ pub struct DiskSpace {
 /// # Errors
 /// No ancestor can be queried.
 pub fn space(folder: &Path) -> io::Result<DiskSpace> {
-    let found = rustix::fs::statvfs(&existing(folder)?)?;
+    let found = rustix::fs::statvfs(&nearest_existing_folder(folder)?)?;
     let bytes = |blocks: u64| blocks.saturating_mul(found.f_frsize);
     Ok(DiskSpace { free: bytes(found.f_bavail), total: bytes(found.f_blocks) })
 }
@@ -34,7 +34,7 @@ pub fn is_full(error: &io::Error) -> bool {
 #[must_use]
 pub fn is_writable(folder: &Path) -> bool {
     let allowed = Access::WRITE_OK | Access::EXEC_OK;
-    existing(folder).is_ok_and(|there| there.is_dir() && rustix::fs::access(&there, allowed).is_ok())
+    nearest_existing_folder(folder).is_ok_and(|there| there.is_dir() && rustix::fs::access(&there, allowed).is_ok())
 }
 
 /// Whether this user can read an existing file.
@@ -50,7 +50,7 @@ pub fn is_writable_file(file: &Path) -> bool {
 }
 
 /// Returns the folder, or its nearest existing ancestor.
-fn existing(folder: &Path) -> io::Result<PathBuf> {
+fn nearest_existing_folder(folder: &Path) -> io::Result<PathBuf> {
     let absolute = std::path::absolute(folder)?;
     Ok(absolute.ancestors().find(|folder| folder.exists()).unwrap_or(Path::new("/")).to_owned())
 }

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use crate::backoff::later;
 
 /// Maximum length of a stored error in characters.
-const LONGEST_REASON: usize = 300;
+const MAX_ERROR_CHARS: usize = 300;
 
 /// Jobs of this process, by name.
 #[derive(Debug, Clone, Default)]
@@ -89,7 +89,7 @@ impl JobReport {
 
     /// Records a failure.
     pub fn fail(&self, reason: &impl Display) {
-        let reason: String = reason.to_string().chars().take(LONGEST_REASON).collect();
+        let reason: String = reason.to_string().chars().take(MAX_ERROR_CHARS).collect();
         self.change(|status| status.failure = Some(JobFailure { at: Instant::now(), reason }));
     }
 
@@ -163,7 +163,7 @@ mod tests {
         let status = &reports.all()["test"];
         assert_eq!((status.runs, status.next, status.running_since), (2, None, None));
         assert_eq!(status.last, Some(JobRun { ended, took: Duration::ZERO }));
-        assert_eq!(status.failure, Some(JobFailure { at: ended, reason: "x".repeat(LONGEST_REASON) }));
+        assert_eq!(status.failure, Some(JobFailure { at: ended, reason: "x".repeat(MAX_ERROR_CHARS) }));
         report.run(takes_a_second()).await.unwrap();
         let status = &reports.all()["test"];
         assert_eq!(status.last.unwrap().took, SECOND);

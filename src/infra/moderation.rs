@@ -21,7 +21,7 @@ use crate::llm::{HttpClient, connection_problem, http_client_within};
 /// Connection timeout; the settings limit the whole request.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Maximum size of a response in bytes.
-const MAX_BYTES: usize = 64 << 10;
+const MAX_RESPONSE_BYTES: usize = 64 << 10;
 
 /// Error of a moderation request. No variant contains the text, the key or the endpoint's response.
 #[derive(Debug, thiserror::Error)]
@@ -130,7 +130,7 @@ impl ModerationEndpoint {
         }
         let mut bytes = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(failed)? {
-            if bytes.len() + chunk.len() > MAX_BYTES {
+            if bytes.len() + chunk.len() > MAX_RESPONSE_BYTES {
                 return Err(ModerationError::Unreadable);
             }
             bytes.extend(chunk);

@@ -12,11 +12,11 @@ use tokio::sync::Semaphore;
 use crate::domain::hex::hex;
 
 /// Maximum number of concurrent hashes; each takes 19 MiB and a core for a moment.
-const CHECKS_AT_ONCE: usize = 2;
+const MAX_CONCURRENT_HASHES: usize = 2;
 /// Maximum wait in the queue.
-const CHECK_PATIENCE: Duration = Duration::from_secs(10);
+const HASH_QUEUE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Hash to compare with if the settings have none, so that a check takes as long.
-const NO_HASH: &str = "$argon2id$v=19$m=19456,t=2,p=1$bGFuZ3lhLW5vLWhhc2g$\
+const PLACEHOLDER_HASH: &str = "$argon2id$v=19$m=19456,t=2,p=1$bGFuZ3lhLW5vLWhhc2g$\
      AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
 /// Error of a passphrase check.
@@ -36,7 +36,7 @@ pub struct PassphraseChecks(Arc<Semaphore>);
 
 impl Default for PassphraseChecks {
     fn default() -> Self {
-        Self(Arc::new(Semaphore::new(CHECKS_AT_ONCE)))
+        Self(Arc::new(Semaphore::new(MAX_CONCURRENT_HASHES)))
     }
 }
 
@@ -60,7 +60,7 @@ impl PassphraseChecks {
     }
 
     async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, PassphraseError> {
-        let turn = tokio::time::timeout(CHECK_PATIENCE, Arc::clone(&self.0).acquire_owned()).await;
+        let turn = tokio::time::timeout(HASH_QUEUE_TIMEOUT, Arc::clone(&self.0).acquire_owned()).await;
         let turn = turn.map_err(|_| PassphraseError::Busy)?;
         // The thread holds the permit until it ends, because it continues when its caller is cancelled.
         let in_turn = move || {
@@ -75,7 +75,7 @@ impl PassphraseChecks {
 fn is_hash_of(hash: &str, guess: &str) -> bool {
     let (hash, known) = match PasswordHash::new(hash) {
         Ok(hash) => (hash, true),
-        Err(_) => (PasswordHash::new(NO_HASH).expect("a fixed hash"), false),
+        Err(_) => (PasswordHash::new(PLACEHOLDER_HASH).expect("a fixed hash"), false),
     };
     Argon2::default().verify_password(guess.as_bytes(), &hash).is_ok() && known
 }
@@ -115,9 +115,9 @@ mod tests {
             _ = checks.run(work) => panic!("it ended before it was released"),
             begun = has_begun => begun.unwrap(),
         }
-        assert_eq!(checks.0.available_permits(), CHECKS_AT_ONCE - 1);
+        assert_eq!(checks.0.available_permits(), MAX_CONCURRENT_HASHES - 1);
         drop(release);
-        let all = u32::try_from(CHECKS_AT_ONCE).unwrap();
+        let all = u32::try_from(MAX_CONCURRENT_HASHES).unwrap();
         assert!(checks.0.acquire_many(all).await.is_ok(), "its turn is given back");
     }
 }

@@ -11,12 +11,12 @@ use tokio::time::{Instant, timeout, timeout_at};
 use crate::backoff::later;
 
 /// Delay of a timer above which the process has stalled.
-const STALL: Duration = Duration::from_secs(1);
+const STALL_THRESHOLD: Duration = Duration::from_secs(1);
 
 /// Whether the current time is so far past a timer's deadline that this process has stalled.
 #[must_use]
 pub fn has_stalled_past(deadline: Instant) -> bool {
-    deadline.elapsed() > STALL
+    deadline.elapsed() > STALL_THRESHOLD
 }
 
 /// Waits like [`tokio::time::timeout`], with `None` on a timeout. A wait that ended in a stall is repeated once.

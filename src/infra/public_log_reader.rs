@@ -11,9 +11,9 @@ use crate::llm::{HttpClient, connection_problem, http_client};
 
 /// Timeout of a connection and of a response.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(60);
 /// Maximum size of a response in bytes: 256 entries of maximum length.
-const MAX_BYTES: usize = 256 * (2 + u16::MAX as usize);
+const MAX_RESPONSE_BYTES: usize = 256 * (2 + u16::MAX as usize);
 
 /// Source of a public log.
 #[derive(Debug, Clone)]
@@ -119,7 +119,7 @@ impl PublicLogSource {
     ///
     /// # Errors
     /// [`SourceError`].
-    pub async fn beside(&self, address: &str, file: &str) -> Result<Vec<u8>, SourceError> {
+    pub async fn read_document(&self, address: &str, file: &str) -> Result<Vec<u8>, SourceError> {
         match self {
             Self::Http { prefix, client } => fetch(client, join(prefix, &format!("../{address}"))?).await,
             Self::Folder(folder) => read(folder, file),
@@ -133,7 +133,7 @@ fn join(prefix: &Url, path: &str) -> Result<Url, SourceError> {
 
 async fn fetch(client: &HttpClient, url: Url) -> Result<Vec<u8>, SourceError> {
     let failed = |error: reqwest::Error| SourceError::Http { url: url.to_string(), why: connection_problem(&error) };
-    let request = client.for_url(&url).get(url.clone()).timeout(ANSWER_TIMEOUT);
+    let request = client.for_url(&url).get(url.clone()).timeout(RESPONSE_TIMEOUT);
     let mut response = request.send().await.map_err(failed)?;
     match response.status() {
         StatusCode::OK => {}
@@ -142,7 +142,7 @@ async fn fetch(client: &HttpClient, url: Url) -> Result<Vec<u8>, SourceError> {
     }
     let mut bytes = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(failed)? {
-        if bytes.len() + chunk.len() > MAX_BYTES {
+        if bytes.len() + chunk.len() > MAX_RESPONSE_BYTES {
             return Err(SourceError::TooLong(url.to_string()));
         }
         bytes.extend(chunk);
@@ -157,7 +157,7 @@ fn read(folder: &Path, path: &str) -> Result<Vec<u8>, SourceError> {
     }
     let path = folder.join(path);
     let read = std::fs::metadata(&path).and_then(|found| {
-        let fits = usize::try_from(found.len()).is_ok_and(|bytes| bytes <= MAX_BYTES);
+        let fits = usize::try_from(found.len()).is_ok_and(|bytes| bytes <= MAX_RESPONSE_BYTES);
         if fits { std::fs::read(&path).map(Some) } else { Ok(None) }
     });
     match read {

@@ -6,12 +6,12 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// Minimum interval: hardly more than a screen shows, and many models send tokens faster.
-const SHORTEST: Duration = Duration::from_millis(20);
-const LONGEST: Duration = Duration::from_millis(50);
+const MIN_INTERVAL: Duration = Duration::from_millis(20);
+const MAX_INTERVAL: Duration = Duration::from_millis(50);
 /// Interval as a multiple of the mean delay of ticks.
-const STRETCH: u32 = 16;
+const INTERVAL_FACTOR: u32 = 16;
 /// Weight of a new measurement in the moving mean, as 1/N.
-const MEMORY: u64 = 16;
+const MOVING_MEAN_LENGTH: u64 = 16;
 
 /// Tick schedule of this process.
 #[derive(Debug)]
@@ -33,14 +33,14 @@ impl RawPacingTicks {
         let late = u64::try_from(due.elapsed().as_micros()).unwrap_or(u64::MAX).min(1_000_000);
         let mean = self.late_micros.load(Ordering::Relaxed);
         // Of two battles that measure at the same moment one may be lost.
-        self.late_micros.store((mean * (MEMORY - 1) + late) / MEMORY, Ordering::Relaxed);
+        self.late_micros.store((mean * (MOVING_MEAN_LENGTH - 1) + late) / MOVING_MEAN_LENGTH, Ordering::Relaxed);
     }
 
     /// Returns the time of the next tick.
     pub fn next(&self) -> Instant {
         let late = Duration::from_micros(self.late_micros.load(Ordering::Relaxed));
-        let until = self.start.elapsed() + (SHORTEST + STRETCH * late).min(LONGEST);
-        let beyond = u64::try_from(until.as_nanos() % SHORTEST.as_nanos()).unwrap_or_default();
+        let until = self.start.elapsed() + (MIN_INTERVAL + INTERVAL_FACTOR * late).min(MAX_INTERVAL);
+        let beyond = u64::try_from(until.as_nanos() % MIN_INTERVAL.as_nanos()).unwrap_or_default();
         self.start + until - Duration::from_nanos(beyond)
     }
 }

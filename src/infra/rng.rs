@@ -25,14 +25,14 @@ struct IdCounter {
 
 impl IdCounter {
     /// Maximum number in the 12 bits after the time.
-    const MAX: u16 = 0xfff;
+    const MAX_COUNTER: u16 = 0xfff;
 
     /// Returns time and number of the next id. The number is random (`start`, 11 bits) in a new millisecond and grows within one; if it
     /// would overflow, or the clock went back, the time of the ids runs ahead of the clock.
     fn next(&mut self, millis: u64, start: u16) -> (u64, u16) {
-        let full = self.count == Self::MAX;
+        let full = self.count == Self::MAX_COUNTER;
         let millis = millis.max(self.millis + u64::from(full));
-        self.count = if millis == self.millis { self.count + 1 } else { start & (Self::MAX >> 1) };
+        self.count = if millis == self.millis { self.count + 1 } else { start & (Self::MAX_COUNTER >> 1) };
         self.millis = millis;
         (self.millis, self.count)
     }

@@ -89,7 +89,7 @@ impl Sessions {
 
     /// Issues another session of a visitor without an account. Its token cannot be derived from the previous one.
     #[must_use]
-    pub fn issue_again(&self, visitor: &VisitorId) -> NewSession {
+    pub fn issue_replacement(&self, visitor: &VisitorId) -> NewSession {
         self.sign(format!("{}_{}", self.rng.token(), visitor.as_str()))
     }
 
@@ -195,8 +195,8 @@ mod tests {
     fn another_session_of_a_visitor_has_a_token_and_an_id_of_its_own() {
         let sessions = sessions("key", 1);
         let first = sessions.issue();
-        let second = sessions.issue_again(&first.session.visitor);
-        let third = sessions.issue_again(&second.session.visitor);
+        let second = sessions.issue_replacement(&first.session.visitor);
+        let third = sessions.issue_replacement(&second.session.visitor);
         for again in [&second, &third] {
             assert_eq!(sessions.find(&again.token), Some(again.session.clone()));
             assert_eq!(again.session.visitor, first.session.visitor);

@@ -10,11 +10,11 @@ use crate::clock::{Clock, SystemClock};
 use crate::unfinished_files::remove_abandoned;
 
 /// Name of the file in the data folder.
-const NAME: &str = "log-checkpoint";
+const FILE_NAME: &str = "log-checkpoint";
 /// Prefix of the name of a temporary file.
 const UNFINISHED_PREFIX: &str = ".log-checkpoint-";
 /// Permissions: readable by all, as the log has published its content.
-const READABLE: u32 = 0o644;
+const FILE_MODE: u32 = 0o644;
 
 /// Checkpoint file of a data folder.
 #[derive(Debug, Clone)]
@@ -26,7 +26,7 @@ impl CheckpointFile {
     /// Returns the file of a data folder.
     #[must_use]
     pub fn in_folder(folder: &Path) -> Self {
-        Self { path: folder.join(NAME) }
+        Self { path: folder.join(FILE_NAME) }
     }
 
     /// Returns its path.
@@ -58,7 +58,7 @@ impl CheckpointFile {
         // A separate temporary file: instances that share a folder write at the same time, and none may rename what another one has half
         // written.
         let mut builder = tempfile::Builder::new();
-        builder.prefix(UNFINISHED_PREFIX).permissions(fs::Permissions::from_mode(READABLE));
+        builder.prefix(UNFINISHED_PREFIX).permissions(fs::Permissions::from_mode(FILE_MODE));
         // Its random name in an error would make repeated failures look different.
         let mut beside = builder.tempfile_in(folder).map_err(|error| io::Error::from(error.kind()))?;
         beside.as_file_mut().write_all(note.as_bytes())?;
@@ -103,7 +103,7 @@ mod tests {
         let left = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
         let mut left: Vec<String> = left.collect();
         left.sort_unstable();
-        assert_eq!(left, [".log-checkpoint-new", NAME, "log-checkpoints"]);
+        assert_eq!(left, [".log-checkpoint-new", FILE_NAME, "log-checkpoints"]);
     }
 
     #[test]
@@ -124,6 +124,6 @@ mod tests {
         }
         let names: Vec<_> =
             fs::read_dir(folder.path().join("data")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-        assert_eq!(names, [NAME]);
+        assert_eq!(names, [FILE_NAME]);
     }
 }

@@ -22,9 +22,9 @@ use crate::job_report::{JobReport, JobReports, JobStatus};
 use crate::metrics;
 
 /// Backoff before a job is restarted after a panic.
-const RESTART: Backoff = Backoff { first: Duration::from_secs(1), longest: Duration::from_secs(60) };
+const RESTART_BACKOFF: Backoff = Backoff { first: Duration::from_secs(1), longest: Duration::from_secs(60) };
 /// Time since its last panic after which a job has settled: the next panic counts as the first.
-const SETTLED: Duration = Duration::from_secs(60);
+const STABLE_PERIOD: Duration = Duration::from_secs(60);
 
 /// Background tasks of this process.
 #[derive(Debug, Clone, Default)]
@@ -99,7 +99,7 @@ impl Tasks {
     }
 
     /// Returns a token that delays a drain, within its patience: for billed requests.
-    pub fn hold_drain(&self) -> TaskTrackerToken {
+    pub fn delay_drain(&self) -> TaskTrackerToken {
         self.visits.token()
     }
 
@@ -123,7 +123,7 @@ impl Tasks {
                 report.fail(&"it panicked, see the log");
                 tasks.note_panic(name, PanickedJob { need, state: JobState::Down });
                 tokio::select! {
-                    () = sleep(RESTART.after(failures)) => {}
+                    () = sleep(RESTART_BACKOFF.after(failures)) => {}
                     () = tasks.shutdown.cancelled() => return,
                 }
                 tasks.note_panic(name, PanickedJob { need, state: JobState::Restarted });
@@ -141,7 +141,7 @@ impl Tasks {
     ) -> Result<(), Panicked> {
         let began = Instant::now();
         let settle = async {
-            sleep(SETTLED).await;
+            sleep(STABLE_PERIOD).await;
             self.lock_panicked().remove(name);
             std::future::pending::<Infallible>().await
         };
@@ -149,7 +149,7 @@ impl Tasks {
             ended = contain(name, job) => ended,
             never = settle => match never {},
         };
-        *failures = if began.elapsed() < SETTLED { failures.saturating_add(1) } else { 1 };
+        *failures = if began.elapsed() < STABLE_PERIOD { failures.saturating_add(1) } else { 1 };
         ended
     }
 
@@ -281,7 +281,7 @@ mod tests {
         assert_eq!(state(), Some(PanickedJob { need: JobNeed::Battles, state: JobState::Down }));
         begun.recv().await.unwrap();
         assert_eq!(state(), Some(PanickedJob { need: JobNeed::Battles, state: JobState::Restarted }));
-        advance(SETTLED - SECOND).await;
+        advance(STABLE_PERIOD - SECOND).await;
         assert!(state().is_some());
         sleep(2 * SECOND).await;
         assert_eq!(state(), None);
@@ -295,7 +295,7 @@ mod tests {
         tasks.supervise("test_of_settling", JobNeed::Nothing, move || {
             begun.send(Instant::now()).unwrap();
             async {
-                sleep(SETTLED + SECOND).await;
+                sleep(STABLE_PERIOD + SECOND).await;
                 panic!("late");
             }
         });

@@ -48,9 +48,9 @@ where
 }
 
 /// Module of the web server that accepts connections.
-const ACCEPTING: &str = "actix_server::accept";
+const ACCEPT_MODULE: &str = "actix_server::accept";
 /// Time without the error after which an outage is over. During one it occurs twice a second.
-const OVER_AFTER: Duration = Duration::from_secs(60);
+const RECOVERY_PERIOD: Duration = Duration::from_secs(60);
 
 /// Logs the web server's errors on accepting connections, such as without free file descriptors, once per outage.
 #[derive(Default)]
@@ -58,13 +58,13 @@ struct AcceptErrors(Mutex<HashMap<&'static str, Instant>>);
 
 impl<S: Subscriber> Layer<S> for AcceptErrors {
     fn event_enabled(&self, event: &Event<'_>, _: Context<'_, S>) -> bool {
-        if event.metadata().target() != ACCEPTING {
+        if event.metadata().target() != ACCEPT_MODULE {
             return true;
         }
         let now = Instant::now();
         // The name of an event is its location in the source.
         let former = self.0.lock().insert(event.metadata().name(), now);
-        former.is_none_or(|former| now.duration_since(former) > OVER_AFTER)
+        former.is_none_or(|former| now.duration_since(former) > RECOVERY_PERIOD)
     }
 }
 
@@ -97,10 +97,10 @@ mod tests {
             let log = log(format, EnvFilter::new("warn"), move || writer.clone());
             tracing::subscriber::with_default(log, || {
                 for _ in 0..3 {
-                    tracing::error!(target: ACCEPTING, "no free file descriptor");
+                    tracing::error!(target: ACCEPT_MODULE, "no free file descriptor");
                     tracing::error!("another error");
                 }
-                tracing::error!(target: ACCEPTING, "another trouble with accepting");
+                tracing::error!(target: ACCEPT_MODULE, "another trouble with accepting");
             });
             let text = String::from_utf8(written.0.lock().clone()).unwrap();
             let count = |said: &str| text.matches(said).count();

@@ -7,7 +7,7 @@ use std::{fs, io};
 use crate::domain::time::Timestamp;
 
 /// Milliseconds without a write after which an unfinished file belongs to no running process.
-const ABANDONED: i64 = 24 * 3_600 * 1_000;
+const ABANDONED_AFTER_MS: i64 = 24 * 3_600 * 1_000;
 
 /// Prefix of the name of an unfinished database copy; see also [`COPY_SUFFIX`].
 pub(crate) const COPY_PREFIX: &str = ".langya-";
@@ -115,7 +115,7 @@ impl Drop for NewFolders {
 fn is_abandoned(file: &fs::Metadata, now: Timestamp) -> bool {
     let written = file.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
     let written = written.and_then(|at| i64::try_from(at.as_millis()).ok());
-    written.is_some_and(|at| now.0.saturating_sub(at) > ABANDONED)
+    written.is_some_and(|at| now.0.saturating_sub(at) > ABANDONED_AFTER_MS)
 }
 
 #[cfg(test)]
@@ -127,12 +127,12 @@ mod tests {
     #[test]
     fn only_unfinished_files_that_nobody_has_written_for_a_day_go() {
         let folder = tempfile::tempdir().unwrap();
-        let now = Timestamp(10 * ABANDONED);
+        let now = Timestamp(10 * ABANDONED_AFTER_MS);
         for (name, age) in [
-            (".x-1.partial", ABANDONED + 1),
-            (".x-2.partial", ABANDONED),
-            ("x.db", ABANDONED + 1),
-            (".x-3.part", ABANDONED + 1),
+            (".x-1.partial", ABANDONED_AFTER_MS + 1),
+            (".x-2.partial", ABANDONED_AFTER_MS),
+            ("x.db", ABANDONED_AFTER_MS + 1),
+            (".x-3.part", ABANDONED_AFTER_MS + 1),
         ] {
             let file = fs::File::create(folder.path().join(name)).unwrap();
             let written = Duration::from_millis(u64::try_from(now.0 - age).unwrap());
@@ -148,14 +148,14 @@ mod tests {
     #[test]
     fn an_unfinished_folder_goes_when_nothing_in_it_was_written_for_a_day() {
         let folder = tempfile::tempdir().unwrap();
-        let now = Timestamp(10 * ABANDONED);
+        let now = Timestamp(10 * ABANDONED_AFTER_MS);
         let before = |age: i64| UNIX_EPOCH + Duration::from_millis(u64::try_from(now.0 - age).unwrap());
-        for (name, age) in [(".set-old", ABANDONED + 1), (".set-new", ABANDONED), ("set-old", ABANDONED + 1)] {
+        for (name, age) in [(".set-old", ABANDONED_AFTER_MS + 1), (".set-new", ABANDONED_AFTER_MS), ("set-old", ABANDONED_AFTER_MS + 1)] {
             let inner = folder.path().join(name).join("data");
             fs::create_dir_all(&inner).unwrap();
             fs::File::create(inner.join("unfinished")).unwrap().set_modified(before(age)).unwrap();
             for made in [inner.as_path(), inner.parent().unwrap()] {
-                fs::File::open(made).unwrap().set_modified(before(ABANDONED + 1)).unwrap();
+                fs::File::open(made).unwrap().set_modified(before(ABANDONED_AFTER_MS + 1)).unwrap();
             }
         }
         fs::write(folder.path().join(".set-file"), "").unwrap();

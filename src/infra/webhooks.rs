@@ -16,7 +16,7 @@ use crate::llm::{HttpClient, connection_problem, http_client_within};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Response timeout.
-const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Reason why a message was not accepted. No variant contains the address, the secret or the receiver's text.
 #[derive(Debug, thiserror::Error)]
@@ -98,7 +98,7 @@ impl WebhookSender {
     ) -> Result<(), WebhookError> {
         let receiver = self.receivers.get(webhook).ok_or(WebhookError::Unknown)?;
         let signature = signature(receiver.secret.expose_secret().as_bytes(), now.0.div_euclid(1_000), &body);
-        let request = self.http.for_url(&receiver.url).post(receiver.url.clone()).timeout(ANSWER_TIMEOUT);
+        let request = self.http.for_url(&receiver.url).post(receiver.url.clone()).timeout(RESPONSE_TIMEOUT);
         let request = request.header(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let request = request.header("langya-event", event.as_str()).header("langya-signature", signature);
         let sent = request.body(body).send().await;

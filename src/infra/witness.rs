@@ -7,9 +7,9 @@ use reqwest::{StatusCode, Url, header};
 use crate::llm::{HttpClient, connection_problem};
 
 /// Response timeout.
-const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Maximum size of a response in bytes: a few signatures.
-const MAX_BYTES: usize = 16 << 10;
+const MAX_RESPONSE_BYTES: usize = 16 << 10;
 /// Content type of a response with the size of the tree that the witness knows.
 const SIZE_TYPE: &str = "text/x.tlog.size";
 
@@ -61,14 +61,14 @@ pub async fn add_checkpoint(
     let url = Url::parse(&format!("{}/add-checkpoint", address.trim_end_matches('/')));
     let url = url.ok().filter(|url| client.reaches(url)).ok_or(WitnessError::Address)?;
     let failed = |error: reqwest::Error| WitnessError::Http(connection_problem(&error));
-    let sent = client.for_url(&url).post(url.clone()).timeout(ANSWER_TIMEOUT).body(request).send();
+    let sent = client.for_url(&url).post(url.clone()).timeout(RESPONSE_TIMEOUT).body(request).send();
     let mut response = sent.await.map_err(failed)?;
     let status = response.status();
     let kind = response.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     let is_size = kind.is_some_and(|kind| kind.split(';').next().map(str::trim) == Some(SIZE_TYPE));
     let mut bytes = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(failed)? {
-        if bytes.len() + chunk.len() > MAX_BYTES {
+        if bytes.len() + chunk.len() > MAX_RESPONSE_BYTES {
             return Err(WitnessError::Unreadable);
         }
         bytes.extend(chunk);

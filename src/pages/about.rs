@@ -36,7 +36,7 @@ impl AboutPage {
 /// Rules from the current settings and code.
 struct ArenaNow {
     pairing: String,
-    /// Pairs with the highest probability, at most [`PAIRS`].
+    /// Pairs with the highest probability, at most [`MAX_LISTED_PAIRS`].
     pairs: Vec<MeetingChance>,
     all_pairs: usize,
     method: String,
@@ -66,7 +66,7 @@ impl MeetingChance {
 }
 
 /// Maximum number of pairs listed.
-const PAIRS: usize = 12;
+const MAX_LISTED_PAIRS: usize = 12;
 
 /// Renders the rules from the settings, with a section on model judges if they judge battles.
 pub fn rules(
@@ -79,14 +79,14 @@ pub fn rules(
     let page = Page::new(request, Section::About);
     let limits = limits(&page.t().about.limits, &settings.limits);
     let now = now(page.t(), settings, storage, pairs);
-    respond(request, StatusCode::OK, &AboutPage { page, judging, limits, pacing: in_force(&settings.battle), now })
+    respond(request, StatusCode::OK, &AboutPage { page, judging, limits, pacing: pacing_in_force(&settings.battle), now })
 }
 
 fn now(texts: &PageTexts, settings: &Settings, storage: StorageInForce, mut pairs: Vec<MeetingChance>) -> ArenaNow {
     let (words, pairing, rating) = (&texts.arena, &settings.pairing, &settings.rating);
     let all_pairs = pairs.len();
     pairs.sort_by(|one, other| other.probability.total_cmp(&one.probability));
-    pairs.truncate(PAIRS);
+    pairs.truncate(MAX_LISTED_PAIRS);
     let rules = ExclusionRule::ALL
         .map(|rule| (rule.name(), texts.exclusions.rule_name(rule.name()), texts.exclusions.rule(rule.name())));
     ArenaNow {
@@ -142,7 +142,7 @@ fn limits(words: &LimitTexts, limits: &LimitSettings) -> Vec<String> {
     said
 }
 
-fn in_force(battle: &BattleSettings) -> PacingInForce {
+fn pacing_in_force(battle: &BattleSettings) -> PacingInForce {
     let kind = match battle.pacing {
         PacingMode::Common => PacingKind::Common,
         PacingMode::Classes => PacingKind::Classes,

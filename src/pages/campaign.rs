@@ -7,7 +7,7 @@ use askama::Template;
 
 use super::{Page, Section, respond};
 use crate::domain::campaign::plan::{CampaignPlan, Task};
-use crate::domain::campaign::questions::{CampaignQuestion, MAX_FREE_TEXT, QuestionKind, Subject};
+use crate::domain::campaign::questions::{CampaignQuestion, MAX_FREE_TEXT_CHARS, QuestionKind, Subject};
 use crate::domain::language::Language;
 use crate::render::i18n::pages::CampaignTexts;
 use crate::render::markup;

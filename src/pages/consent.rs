@@ -19,7 +19,7 @@ struct ConsentPage<'a> {
 
 impl ConsentPage<'_> {
     /// Returns a paragraph before, in and after the address of the privacy page; the latter two are empty if it does not name it.
-    fn around_privacy<'p>(&self, paragraph: &'p str) -> [&'p str; 3] {
+    fn split_at_privacy_link<'p>(&self, paragraph: &'p str) -> [&'p str; 3] {
         let address = self.page.site.privacy.as_str();
         let found = paragraph.find(address).filter(|_| !address.is_empty());
         let Some(at) = found else { return [paragraph, "", ""] };

@@ -21,9 +21,9 @@ use crate::render::link_preview::preview_file;
 use crate::render::markup;
 
 /// Maximum length of a question in the list, in characters.
-const EXCERPT: usize = 160;
+const MAX_EXCERPT_CHARS: usize = 160;
 /// Maximum length of a question in a link preview, in characters.
-const PREVIEW: usize = 200;
+const MAX_PREVIEW_CHARS: usize = 200;
 
 /// Data of the list of battles.
 pub struct HistoryView {
@@ -121,11 +121,11 @@ pub fn history(request: &HttpRequest, view: HistoryView) -> HttpResponse {
 
 fn row(entry: &HistoryEntry, texts: &'static PageTexts) -> HistoryRow {
     let mode = entry.row.mode;
-    let without_vote = if mode.hides_nothing() { texts.modes.without_vote } else { texts.history.without_vote };
+    let without_vote = if mode.reveals_all_models() { texts.modes.without_vote } else { texts.history.without_vote };
     HistoryRow {
         id: entry.row.id.to_string(),
         began: ShownTime::new(entry.row.created_at.0),
-        excerpt: entry.row.prompt.as_deref().map(|prompt| shortened(prompt, EXCERPT)),
+        excerpt: entry.row.prompt.as_deref().map(|prompt| shortened(prompt, MAX_EXCERPT_CHARS)),
         turns: entry.row.turns,
         mode: mode_label(texts, mode),
         names: entry.names.clone(),
@@ -276,7 +276,7 @@ impl BattleView {
         Self {
             id: battle.id.to_string(),
             title,
-            preview: battle.turns.first().map(|turn| shortened(&turn.prompt, PREVIEW)).unwrap_or_default(),
+            preview: battle.turns.first().map(|turn| shortened(&turn.prompt, MAX_PREVIEW_CHARS)).unwrap_or_default(),
             picture,
             mode: mode_label(texts, battle.mode),
             turns: turns
@@ -287,8 +287,8 @@ impl BattleView {
                 .collect(),
             vote,
             without_vote: match battle.stage {
-                Stage::Voided if battle.mode.hides_nothing() => texts.modes.voided,
-                _ if battle.mode.hides_nothing() => texts.modes.no_vote,
+                Stage::Voided if battle.mode.reveals_all_models() => texts.modes.voided,
+                _ if battle.mode.reveals_all_models() => texts.modes.no_vote,
                 Stage::Voided => words.voided,
                 Stage::Answering | Stage::Ready => words.open,
                 Stage::Voted | Stage::Abandoned => words.no_vote,

@@ -202,7 +202,7 @@ pub struct TopTwo {
 impl TopTwo {
     /// Formats the expected wins of the first in 100 battles.
     fn expected(&self) -> String {
-        whole(100.0 / (1.0 + 10_f64.powf(-self.lead / 400.0)))
+        format_integer(100.0 / (1.0 + 10_f64.powf(-self.lead / 400.0)))
     }
 }
 
@@ -372,9 +372,9 @@ impl IntervalRow<'_> {
 
     fn rating(&self) -> String {
         match (self.row.rating, self.row.at_least, self.row.at_most) {
-            (Some(rating), ..) => whole(rating),
-            (None, Some(limit), _) => format!("≥ {}", whole(limit)),
-            (None, None, Some(limit)) => format!("≤ {}", whole(limit)),
+            (Some(rating), ..) => format_integer(rating),
+            (None, Some(limit), _) => format!("≥ {}", format_integer(limit)),
+            (None, None, Some(limit)) => format!("≤ {}", format_integer(limit)),
             (None, None, None) => "–".to_owned(),
         }
     }
@@ -385,7 +385,7 @@ impl IntervalRow<'_> {
     }
 
     fn interval(&self) -> Option<String> {
-        Some(format!("{} – {}", whole(self.row.lower?), whole(self.row.upper?)))
+        Some(format!("{} – {}", format_integer(self.row.lower?), format_integer(self.row.upper?)))
     }
 
     /// Returns the address of the model's page.
@@ -407,7 +407,7 @@ impl IntervalRow<'_> {
     }
 
     fn elo(&self) -> String {
-        whole(self.row.elo)
+        format_integer(self.row.elo)
     }
 
     fn win_tie_rate(&self) -> String {
@@ -443,7 +443,7 @@ fn share(count: u64, total: u64) -> f64 {
     100.0 * count as f64 / total.max(1) as f64
 }
 
-fn whole(number: f64) -> String {
+fn format_integer(number: f64) -> String {
     format!("{number:.0}")
 }
 

@@ -9,9 +9,9 @@ use crate::query_string::query_string;
 use crate::render::i18n::pages::PageTexts;
 
 /// Maximum number of maker chips, those with most models first; the search finds all makers.
-const MAKERS: usize = 8;
+const MAX_MAKER_CHIPS: usize = 8;
 /// Maximum number of licence chips.
-const LICENSES: usize = 5;
+const MAX_LICENSE_CHIPS: usize = 5;
 
 /// Controls of a leaderboard.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -110,7 +110,7 @@ impl LeaderboardControls {
                 href: address(&whole, choice),
                 chosen: whole == *query,
             },
-            chips: chips(query, choice, models, texts),
+            chips: filter_chips(query, choice, models, texts),
             without_choice: address(query, &LeaderboardSelection::default()),
             kept: parameters(query, &searched),
             search: choice.q.clone(),
@@ -151,7 +151,7 @@ fn slice_link(
 }
 
 /// Returns the filter chips, without those that match all models or none.
-fn chips(
+fn filter_chips(
     query: &LeaderboardQuery,
     choice: &LeaderboardSelection,
     models: &[ModelFacts<'_>],
@@ -176,7 +176,7 @@ fn chips(
             link(text, count, chosen, LeaderboardSelection { open: toggled(value, chosen), ..choice.clone() })
         })
         .collect();
-    for (maker, count) in most_frequent(models.iter().map(|model| model.maker), MAKERS) {
+    for (maker, count) in most_frequent(models.iter().map(|model| model.maker), MAX_MAKER_CHIPS) {
         let chosen = choice.maker == maker;
         chips.push(link(
             maker,
@@ -185,7 +185,7 @@ fn chips(
             LeaderboardSelection { maker: toggled(maker, chosen), ..choice.clone() },
         ));
     }
-    for (license, count) in most_frequent(models.iter().map(|model| model.license), LICENSES) {
+    for (license, count) in most_frequent(models.iter().map(|model| model.license), MAX_LICENSE_CHIPS) {
         let chosen = choice.license == license;
         chips.push(link(
             license,

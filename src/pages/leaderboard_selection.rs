@@ -43,7 +43,7 @@ pub struct ModelFacts<'m> {
 }
 
 /// Sort columns besides the rating.
-const SORTS: [&str; 4] = ["name", "battles", "rate", "elo"];
+const SORT_COLUMNS: [&str; 4] = ["name", "battles", "rate", "elo"];
 
 impl LeaderboardSelection {
     /// Parses the query string; unknown parameters are ignored.
@@ -55,8 +55,8 @@ impl LeaderboardSelection {
         let choice = query.map(web::Query::into_inner).map_err(|_| InvalidQuery("each parameter is given once".into()));
         let choice = choice?;
         let column = choice.sort.strip_prefix('-').unwrap_or(&choice.sort);
-        if !choice.sort.is_empty() && !SORTS.contains(&column) {
-            let refused = format!("sort is {:?}: {}, with - before it for the reverse", choice.sort, SORTS.join(", "));
+        if !choice.sort.is_empty() && !SORT_COLUMNS.contains(&column) {
+            let refused = format!("sort is {:?}: {}, with - before it for the reverse", choice.sort, SORT_COLUMNS.join(", "));
             return Err(InvalidQuery(refused));
         }
         if !["", "yes", "no"].contains(&choice.open.as_str()) {

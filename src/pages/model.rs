@@ -102,7 +102,7 @@ impl ModelPage {
         let Some(rating) = row.rating else { return self.words.unbounded.to_owned() };
         let ranks = row.rank_range(self.view.interval_method);
         let values = [
-            ("rating", whole(rating)),
+            ("rating", format_integer(rating)),
             ("rank", ranks.map(|ranks| ranks.to_string()).unwrap_or_default()),
             ("models", self.view.models.to_string()),
             ("battles", row.battles.to_string()),
@@ -119,7 +119,7 @@ impl ModelPage {
     /// Formats the confidence interval of the rating.
     fn interval(&self) -> Option<String> {
         let row = self.view.row.as_ref()?;
-        Some(format!("{} – {}", whole(row.lower?), whole(row.upper?)))
+        Some(format!("{} – {}", format_integer(row.lower?), format_integer(row.upper?)))
     }
 
     /// Returns the label of the interval.
@@ -135,7 +135,7 @@ impl ModelPage {
     fn statistics(&self, row: &RankedModel) -> Vec<(&'static str, String)> {
         let (leaderboard, words) = (&self.texts().leaderboard, &self.texts().leaderboard_controls);
         let mut statistics = vec![
-            (leaderboard.elo, whole(row.elo)),
+            (leaderboard.elo, format_integer(row.elo)),
             (leaderboard.win_tie_rate, percent(row.win_tie_rate)),
             (words.record, words.record([row.wins, row.ties, row.losses, row.both_bad])),
         ];
@@ -149,8 +149,8 @@ impl ModelPage {
         let seconds = speed.first_token_seconds.map(|seconds| {
             (self.words.first_token, fill(self.texts().script.seconds, &[("n", &format!("{seconds:.1}"))]))
         });
-        let tokens = speed.tokens_per_second.map(|tokens| (self.words.tokens_per_second, whole(tokens)));
-        let length = speed.reply_tokens.map(|tokens| (self.words.reply_tokens, whole(tokens)));
+        let tokens = speed.tokens_per_second.map(|tokens| (self.words.tokens_per_second, format_integer(tokens)));
+        let length = speed.reply_tokens.map(|tokens| (self.words.reply_tokens, format_integer(tokens)));
         [seconds, tokens, length].into_iter().flatten().collect()
     }
 
@@ -190,7 +190,7 @@ impl OpponentRow {
     }
 
     fn votes(&self) -> String {
-        whole(self.votes)
+        format_integer(self.votes)
     }
 
     fn predicted(&self) -> String {
@@ -200,11 +200,11 @@ impl OpponentRow {
 
 impl SliceRow {
     fn rating(&self) -> String {
-        whole(self.rated.rating)
+        format_integer(self.rated.rating)
     }
 
     fn interval(&self) -> String {
-        format!("{} – {}", whole(self.rated.lower), whole(self.rated.upper))
+        format!("{} – {}", format_integer(self.rated.lower), format_integer(self.rated.upper))
     }
 
     /// Formats the rating difference of the slice; zero has no sign.
@@ -223,7 +223,7 @@ impl ModelScoreRow {
     }
 }
 
-fn whole(number: f64) -> String {
+fn format_integer(number: f64) -> String {
     format!("{number:.0}")
 }
 

@@ -15,7 +15,7 @@ use crate::render::i18n::pages::RegisterTexts;
 use crate::time::{ShownTime, time_text};
 
 /// Maximum number of changes listed; `/api/v1/models` has all.
-const CHANGES: usize = 60;
+const MAX_LISTED_CHANGES: usize = 60;
 
 #[derive(Template)]
 #[template(path = "models.html")]
@@ -179,7 +179,7 @@ fn changes(register: &Register, words: &RegisterTexts) -> (Vec<ChangeRow>, usize
     all.sort_by(|(one, left), (other, right)| {
         right.changed_at.cmp(&left.changed_at).then_with(|| one.id.cmp(&other.id))
     });
-    let latest = all.into_iter().take(CHANGES).map(|(entry, change)| change_row(entry, change, words));
+    let latest = all.into_iter().take(MAX_LISTED_CHANGES).map(|(entry, change)| change_row(entry, change, words));
     (latest.collect(), count)
 }
 

@@ -33,7 +33,7 @@ struct RefusedPage<'a> {
 pub fn refused_form(request: &HttpRequest, status: StatusCode) -> HttpResponse {
     let page = Page::new(request, Section::None);
     let words = &page.t().refused.form;
-    respond(request, status, &RefusedPage::leading_home(request, page, words, status))
+    respond(request, status, &RefusedPage::with_home_button(request, page, words, status))
 }
 
 /// Renders the page for a visitor who has to sign in first.
@@ -41,7 +41,7 @@ pub fn refused_form(request: &HttpRequest, status: StatusCode) -> HttpResponse {
 pub fn sign_in_required(request: &HttpRequest, status: StatusCode) -> HttpResponse {
     let page = Page::new(request, Section::None);
     let words = &page.t().refused.sign_in;
-    respond(request, status, &RefusedPage::leading_home(request, page, words, status).leading_to(SIGN_IN))
+    respond(request, status, &RefusedPage::with_home_button(request, page, words, status).with_button_target(SIGN_IN))
 }
 
 /// Renders the page for a link to something that does not exist.
@@ -49,7 +49,7 @@ pub fn sign_in_required(request: &HttpRequest, status: StatusCode) -> HttpRespon
 pub fn missing(request: &HttpRequest, status: StatusCode, thing: MissingObject) -> HttpResponse {
     let page = Page::new(request, Section::None);
     let texts = &page.t().refused;
-    let home = RefusedPage::leading_home(request, page, &texts.missing, status);
+    let home = RefusedPage::with_home_button(request, page, &texts.missing, status);
     respond(request, status, &RefusedPage { reason: texts.missing_thing(thing), ..home })
 }
 
@@ -60,7 +60,7 @@ pub fn invalid_field(request: &HttpRequest, status: StatusCode, field: InvalidFi
     let page = Page::new(request, Section::None);
     let texts = &page.t().refused;
     let text = texts.invalid_field(field);
-    let view = RefusedPage::leading_home(request, page, &texts.field, status).leading_to(usable_page(request));
+    let view = RefusedPage::with_home_button(request, page, &texts.field, status).with_button_target(usable_page(request));
     respond(request, status, &RefusedPage { reason: &text, ..view })
 }
 
@@ -70,7 +70,7 @@ pub fn role_required(request: &HttpRequest, status: StatusCode, role: Role) -> H
     let page = Page::new(request, Section::None);
     let texts = page.t();
     let reason = texts.refused.role_required(texts.admin.role(role));
-    let home = RefusedPage::leading_home(request, page, &texts.refused.forbidden, status);
+    let home = RefusedPage::with_home_button(request, page, &texts.refused.forbidden, status);
     respond(request, status, &RefusedPage { reason: &reason, ..home })
 }
 
@@ -91,9 +91,9 @@ pub fn refused(request: &HttpRequest, status: StatusCode, reason: &str) -> HttpR
     };
     let says_as_much = status.is_server_error() && page.language != Language::English && !is_admin;
     let reason = if says_as_much { "" } else { reason };
-    let home = RefusedPage::leading_home(request, page, words, status);
+    let home = RefusedPage::with_home_button(request, page, words, status);
     let view = match button_href {
-        Some(button_href) => home.leading_to(button_href),
+        Some(button_href) => home.with_button_target(button_href),
         None => home,
     };
     respond(request, status, &RefusedPage { reason, reason_is_english: true, ..view })
@@ -101,14 +101,14 @@ pub fn refused(request: &HttpRequest, status: StatusCode, reason: &str) -> HttpR
 
 impl<'a> RefusedPage<'a> {
     /// Creates the page without a reason; its button leads to the arena, or within the admin to the overview.
-    fn leading_home(request: &HttpRequest, page: Page, words: &'static RefusedText, status: StatusCode) -> Self {
+    fn with_home_button(request: &HttpRequest, page: Page, words: &'static RefusedText, status: StatusCode) -> Self {
         let (is_admin, code) = (is_of_admin(request), status.as_u16());
         let (button_href, action) = if is_admin { ("/admin", page.t().refused.to_admin) } else { ("/", words.action) };
         Self { page, words, code, reason: "", reason_is_english: false, button_href, action, is_admin }
     }
 
     /// Sets the target address of the button.
-    fn leading_to(self, button_href: &'a str) -> Self {
+    fn with_button_target(self, button_href: &'a str) -> Self {
         Self { button_href, action: self.words.action, ..self }
     }
 }

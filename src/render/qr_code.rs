@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use qrcode::{Color, QrCode};
 
 /// Width of the quiet zone in modules (ISO/IEC 18004, 6.3.8).
-const QUIET: usize = 4;
+const QUIET_ZONE_MODULES: usize = 4;
 
 /// QR code to draw dark on light.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,12 +29,12 @@ pub fn picture(text: &str) -> Option<QrPicture> {
             if run[0] == Color::Dark {
                 let length = run.len();
                 // Writing to a string does not fail.
-                let _ = write!(path, "M{},{}h{length}v1h-{length}z", x + QUIET, y + QUIET);
+                let _ = write!(path, "M{},{}h{length}v1h-{length}z", x + QUIET_ZONE_MODULES, y + QUIET_ZONE_MODULES);
             }
             x += run.len();
         }
     }
-    Some(QrPicture { size: width + 2 * QUIET, path })
+    Some(QrPicture { size: width + 2 * QUIET_ZONE_MODULES, path })
 }
 
 #[cfg(test)]
@@ -58,9 +58,9 @@ mod tests {
     fn a_code_has_its_three_eyes_and_a_light_edge() {
         let picture = picture("otpauth://totp/langya:ada?secret=GEZDGNBVGY3TQOJQ").unwrap();
         let modules = modules(&picture);
-        let last = picture.size - QUIET;
+        let last = picture.size - QUIET_ZONE_MODULES;
         // A dark ring of seven, a light one, and three by three in the middle.
-        for (left, top) in [(QUIET, QUIET), (last - 7, QUIET), (QUIET, last - 7)] {
+        for (left, top) in [(QUIET_ZONE_MODULES, QUIET_ZONE_MODULES), (last - 7, QUIET_ZONE_MODULES), (QUIET_ZONE_MODULES, last - 7)] {
             for (dy, dx) in (0..7).flat_map(|dy| (0..7).map(move |dx| (dy, dx))) {
                 let ring = dx.min(dy).min(6 - dx).min(6 - dy);
                 assert_eq!(modules[top + dy][left + dx], ring != 1, "{left},{top}: {dx},{dy}");
@@ -68,7 +68,7 @@ mod tests {
         }
         for (y, row) in modules.iter().enumerate() {
             for (x, dark) in row.iter().enumerate() {
-                let is_edge = [x, y].into_iter().any(|at| !(QUIET..last).contains(&at));
+                let is_edge = [x, y].into_iter().any(|at| !(QUIET_ZONE_MODULES..last).contains(&at));
                 assert!(!is_edge || !dark, "{x},{y}");
             }
         }

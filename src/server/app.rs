@@ -28,7 +28,7 @@ use crate::infra::stored_votes::rated_votes::RatedVotes;
 use crate::infra::stored_votes::vote_tally::VoteTally;
 use crate::infra::tasks::Tasks;
 use crate::infra::webhooks::WebhookSender;
-use crate::jobs::heartbeat::first_beat;
+use crate::jobs::heartbeat::first_heartbeat;
 use crate::jobs::job_table::{JOBS, Job};
 use crate::services::admin::api_keys::ApiKeys;
 use crate::services::admin::sessions::AdminSessions;
@@ -139,7 +139,7 @@ impl CoreDependencies {
         let (settings, clock) = (CurrentSettings::new(settings), Arc::new(JumpDetectingClock::new(clock)));
         let (rng, tasks) = (Arc::new(rng), Tasks::default());
         let instances = Arc::new(join_instances(&store, events.as_ref()));
-        first_beat(&instances, &settings.now(), clock.now()).await?;
+        first_heartbeat(&instances, &settings.now(), clock.now()).await?;
         let models = Arc::new(Models::open(roster, &store, clock.as_ref()).await?);
         let leaderboard = Arc::new(LatestLeaderboard::open(&store).await?);
         let sessions = Arc::new(Sessions::open(&store, Arc::clone(&rng), clock.as_ref()).await?);

@@ -10,7 +10,7 @@ use crate::infra::config::{ConfigError, Environment};
 use crate::infra::storage::StoreError;
 
 /// Maximum number of queued read requests; further ones wait.
-const REQUESTS: usize = 16;
+const REQUEST_CAPACITY: usize = 16;
 
 /// Requester that waits until the file was read.
 pub type Reader = oneshot::Sender<()>;
@@ -43,7 +43,7 @@ impl WatchedSettingsFile {
     /// Creates the file handle, and the receiver of the read requests.
     #[must_use]
     pub fn new(path: PathBuf, env: Environment) -> (Self, mpsc::Receiver<Reader>) {
-        let (requests, taken) = mpsc::channel(REQUESTS);
+        let (requests, taken) = mpsc::channel(REQUEST_CAPACITY);
         (Self { path, env, problem: Mutex::new(None), requests }, taken)
     }
 

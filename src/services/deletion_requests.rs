@@ -4,7 +4,7 @@
 use serde_json::json;
 
 use crate::admin::actor::{Actor, audit_json};
-use crate::domain::admin::LONGEST_REASON;
+use crate::domain::admin::MAX_REASON_CHARS;
 use crate::domain::admin::action::AdminAction;
 use crate::domain::admin::deletion_request::{BattleReference, DeletionRequestState, DeletionScope};
 use crate::domain::battle::BattleId;
@@ -40,7 +40,7 @@ pub enum DeletionRequestError {
     #[error("this request has already been decided")]
     IsDecided,
     /// The reason is empty, too long or not plain text.
-    #[error("give a reason of 1 to {LONGEST_REASON} characters of plain text")]
+    #[error("give a reason of 1 to {MAX_REASON_CHARS} characters of plain text")]
     Reason,
     /// The database failed.
     #[error(transparent)]
@@ -197,6 +197,6 @@ fn subject(id: &str) -> String {
 
 fn checked(reason: &str) -> Result<String, DeletionRequestError> {
     let reason = reason.trim();
-    let is_usable = (1..=LONGEST_REASON).contains(&reason.chars().count()) && is_storable(reason);
+    let is_usable = (1..=MAX_REASON_CHARS).contains(&reason.chars().count()) && is_storable(reason);
     is_usable.then(|| reason.to_owned()).ok_or(DeletionRequestError::Reason)
 }

@@ -19,7 +19,7 @@ use crate::public_log::PublicLogError;
 use crate::public_log::continuity::check_stored_log;
 
 /// Heartbeat age in milliseconds above which an instance counts as gone.
-const ALIVE_MS: i64 = 10_000;
+const HEARTBEAT_TIMEOUT_MS: i64 = 10_000;
 
 /// Checks everything except the models, whose requests cost money. Closes the database, if it could be opened.
 pub async fn examine(settings: &Settings, opened: Result<Store, StoreError>, now: Timestamp) -> Vec<Finding> {
@@ -82,7 +82,7 @@ async fn read_facts(store: &Store, data_folder: &Path) -> Result<DatabaseFacts, 
 async fn instances(store: &Store, time_of_day: Option<Timestamp>) -> Result<usize, StoreError> {
     let Some(now) = time_of_day else { return Ok(0) };
     let rows = store.instances().await?;
-    Ok(rows.iter().filter(|row| row.seen_at.0 > now.0 - ALIVE_MS).count())
+    Ok(rows.iter().filter(|row| row.seen_at.0 > now.0 - HEARTBEAT_TIMEOUT_MS).count())
 }
 
 async fn log_fault(store: &Store, data_folder: &Path) -> Result<Option<String>, StoreError> {

@@ -15,7 +15,7 @@ use crate::infra::llm::roster::{Roster, entries};
 use crate::infra::llm::{ChatModel, Message, ReplyPart};
 
 /// Maximum number of concurrent requests of `check`.
-const AT_ONCE: usize = 4;
+const MAX_CONCURRENT_REQUESTS: usize = 4;
 
 /// Checks every model that has its key; models without one come last.
 ///
@@ -39,7 +39,7 @@ pub async fn check(settings: &Settings, roster: &Roster) -> Vec<CheckedModel> {
     let entries: BTreeMap<String, ModelSettings> =
         entries(settings).into_iter().map(|entry| (entry.id.clone(), entry)).collect();
     let asked = roster.all().iter().map(|model| check_one(Arc::clone(model), entries.get(model.card.id.as_str())));
-    stream::iter(asked).buffered(AT_ONCE).collect().await
+    stream::iter(asked).buffered(MAX_CONCURRENT_REQUESTS).collect().await
 }
 
 /// Returns the failed check of a model without its key variable, which keeps the arena from starting; the others are checked nonetheless.
@@ -77,7 +77,7 @@ pub async fn check_one(model: Arc<ResilientModel>, entry: Option<&ModelSettings>
     CheckedModel {
         id: model.card.id.to_string(),
         ok: error.is_none(),
-        first_token_ms: first.map(|(after, _)| whole(after.as_millis())),
+        first_token_ms: first.map(|(after, _)| saturating_u64(after.as_millis())),
         chars_per_second: first.and_then(|(_, since)| speed(characters, since.elapsed())),
         advice: error.as_ref().zip(entry).map(|(error, entry)| advice(error, entry)),
         error: error.map(|error| error.to_string()),
@@ -90,10 +90,10 @@ fn speed(characters: usize, time: Duration) -> Option<u64> {
     if characters == 0 || microseconds == 0 {
         return None;
     }
-    Some(whole(characters as u128 * 1_000_000 / microseconds))
+    Some(saturating_u64(characters as u128 * 1_000_000 / microseconds))
 }
 
-fn whole(number: u128) -> u64 {
+fn saturating_u64(number: u128) -> u64 {
     u64::try_from(number).unwrap_or(u64::MAX)
 }
 

@@ -24,12 +24,12 @@ use crate::infra::storage::{NewWebhookMessage, Store, StoreError, WebhookMessage
 use crate::infra::webhooks::{WebhookError, WebhookSender};
 
 /// Lease of a claimed message in milliseconds, in which the instance sends it and stores the result: longer than the request timeout.
-const TAKEN_MS: i64 = 60_000;
+const CLAIM_LEASE_MS: i64 = 60_000;
 const DAY_MS: i64 = 24 * 3_600_000;
 /// Retention of delivered messages: a busy arena has one every second.
-const DELIVERED_MS: i64 = DAY_MS;
+const DELIVERED_RETENTION_MS: i64 = DAY_MS;
 /// Retention of messages that were given up.
-const DEAD_MS: i64 = 30 * DAY_MS;
+const DEAD_RETENTION_MS: i64 = 30 * DAY_MS;
 
 /// Error of retrying a webhook message.
 #[derive(Debug, thiserror::Error)]
@@ -75,7 +75,7 @@ impl Webhooks {
     /// [`StoreError`].
     pub async fn delete_old(&self) -> Result<u64, StoreError> {
         let mut deleted = 0;
-        for (state, kept) in [(DeliveryState::Delivered, DELIVERED_MS), (DeliveryState::Dead, DEAD_MS)] {
+        for (state, kept) in [(DeliveryState::Delivered, DELIVERED_RETENTION_MS), (DeliveryState::Dead, DEAD_RETENTION_MS)] {
             deleted += self.store.delete_old_webhook_messages(state, Timestamp(self.clock.now().0 - kept)).await?;
         }
         Ok(deleted)
@@ -85,7 +85,7 @@ impl Webhooks {
         let event = WebhookEvent::VotesRecorded;
         let upto = self.store.last_vote_seq().await?;
         let now = WebhookPosition { position: upto, state: "{}".to_owned() };
-        for webhook in self.wanting(event) {
+        for webhook in self.subscribed_webhooks(event) {
             match self.store.webhook_position(webhook, event).await? {
                 None => self.store.begin_webhook(webhook, event, &now).await?,
                 Some(former) if former.position < upto => {
@@ -104,7 +104,7 @@ impl Webhooks {
         let ranks = snapshot.ranks();
         let state = serde_json::to_string(&ranks).unwrap_or_default();
         let now = WebhookPosition { position: fitted_at.0, state };
-        for webhook in self.wanting(event) {
+        for webhook in self.subscribed_webhooks(event) {
             let Some(former) = self.store.webhook_position(webhook, event).await? else {
                 self.store.begin_webhook(webhook, event, &now).await?;
                 continue;
@@ -120,7 +120,7 @@ impl Webhooks {
         Ok(())
     }
 
-    fn wanting(&self, event: WebhookEvent) -> impl Iterator<Item = &str> {
+    fn subscribed_webhooks(&self, event: WebhookEvent) -> impl Iterator<Item = &str> {
         self.sender.webhooks().filter(move |webhook| webhook.wants(event)).map(|webhook| webhook.id.as_str())
     }
 
@@ -146,7 +146,7 @@ impl Webhooks {
     /// [`StoreError`]: where the message could not be claimed, it was not sent; where the result could not be stored, it is sent again.
     pub async fn send(&self, message: WebhookMessageRow) -> Result<bool, StoreError> {
         let now = self.clock.now();
-        if !self.store.claim_webhook_message(&message, Timestamp(now.0 + TAKEN_MS)).await? {
+        if !self.store.claim_webhook_message(&message, Timestamp(now.0 + CLAIM_LEASE_MS)).await? {
             return Ok(false);
         }
         let sent = self.sender.send(&message.webhook, message.event, message.body.clone(), now).await;

@@ -76,9 +76,9 @@ fn sentences_have_full_width_punctuation_and_a_space_before_the_percent_sign() {
 
 #[test]
 fn every_failure_of_a_model_is_said_in_chinese_as_the_program_words_it_now() {
-    let connections = failure_words::OF_CONNECTIONS.map(|words| ChatError::Connection(words.to_owned()));
-    let unreached = failure_words::OF_CONNECTIONS.map(|words| ChatError::Unreached(words.to_owned()));
-    let bodies = failure_words::OF_BODIES.map(|words| ChatError::Malformed(words.to_owned()));
+    let connections = failure_words::CONNECTION_FAILURES.map(|words| ChatError::Connection(words.to_owned()));
+    let unreached = failure_words::CONNECTION_FAILURES.map(|words| ChatError::Unreached(words.to_owned()));
+    let bodies = failure_words::BODY_FAILURES.map(|words| ChatError::Malformed(words.to_owned()));
     let after = Duration::from_millis(1_500);
     let timeouts = TIMEOUTS.map(|awaited| ChatError::Timeout { awaited, after });
     let others = [

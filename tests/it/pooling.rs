@@ -12,7 +12,7 @@ use langya::domain::rating::ranking::rank_log;
 use langya::domain::rating::scoring::{Scoring, TieRule};
 use langya::domain::rating::slice::{Slice, SliceColumn};
 use langya::domain::rating::vote_log::{ColumnSet, VoteLog};
-use langya::domain::rating::{CENTRE, FitError, POINTS_PER_STRENGTH};
+use langya::domain::rating::{MEAN_RATING, FitError, POINTS_PER_STRENGTH};
 use langya::formats::votes::{ReadOptions, read_log};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -132,7 +132,7 @@ impl World {
         let mean = |values: &[f64]| values.iter().sum::<f64>() / f64::from(u8::try_from(MODELS).unwrap());
         let strength = self.strengths[model] - mean(&self.strengths);
         let extra = self.extra[category][model] - mean(&self.extra[category]);
-        (CENTRE + POINTS_PER_STRENGTH * (strength + extra), POINTS_PER_STRENGTH * extra)
+        (MEAN_RATING + POINTS_PER_STRENGTH * (strength + extra), POINTS_PER_STRENGTH * extra)
     }
 }
 

@@ -122,7 +122,7 @@ async fn an_emptied_redis_is_filled_again_and_every_key_expires() {
     // An instance writes its key twice a second: once it is lost and back, the key is there.
     let () = redis.command(&["CLIENT", "KILL", "TYPE", "PUBSUB"]);
     one.until(BusState::Lost).await;
-    one.until_writable(true).await;
+    one.wait_until_writable(true).await;
     let keys = redis.keys();
     assert!(keys.iter().any(|(key, _)| key == "test:instance:one"), "{keys:?}");
     assert!(keys.iter().all(|(_, expires_in)| (1..=3_000).contains(expires_in)), "{keys:?}");
@@ -162,14 +162,14 @@ async fn a_full_or_read_only_redis_still_carries_messages_and_is_used_again_when
     ];
     for (broken_by, mended_by, words) in broken {
         let () = redis.command(broken_by);
-        one.until_writable(false).await;
-        two.until_writable(false).await;
+        one.wait_until_writable(false).await;
+        two.wait_until_writable(false).await;
         assert!(log.until(words).await.contains("redis refuses writes"), "{}", log.text());
         assert_eq!(*one.bus.state().borrow(), BusState::Connected, "{words}");
         mark(&one, &two).await;
         let () = redis.command(mended_by);
-        one.until_writable(true).await;
-        two.until_writable(true).await;
+        one.wait_until_writable(true).await;
+        two.wait_until_writable(true).await;
         assert_eq!(log.lines(words).len(), 2, "one line for each instance: {}", log.text());
     }
 }

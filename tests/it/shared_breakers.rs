@@ -130,7 +130,7 @@ async fn a_breaker_that_opens_on_one_instance_opens_on_all_for_as_long_and_alone
     redis.kill();
     two.instance.until(BusState::Lost).await;
     redis.run();
-    two.instance.until_writable(true).await;
+    two.instance.wait_until_writable(true).await;
     let three = Ward::start("three", &redis, &shaky).await;
     three.until(BreakerPhase::Open).await;
     assert!(

@@ -123,7 +123,7 @@ async fn with_redis_gone_instances_count_together_in_the_database_and_in_redis_w
     }
     place.redis.run();
     for instance in &place.instances {
-        instance.until_writable(true).await;
+        instance.wait_until_writable(true).await;
     }
     assert!(granted(&one, &ann, 5).await <= 1, "an empty Redis does not forgive what an instance remembers");
     let carl = visitor("carl");
@@ -156,11 +156,11 @@ async fn with_redis_full_or_read_only_instances_count_in_the_database_until_it_i
         let (ann, ben) = (visitor(&format!("{name} ann")), visitor(&format!("{name} ben")));
         check_cap(granted(&one, &ann, 50).await + granted(&two, &ann, 50).await, CAP);
         for instance in &place.instances {
-            instance.until_writable(false).await;
+            instance.wait_until_writable(false).await;
         }
         let () = place.redis.command(mended_by);
         for instance in &place.instances {
-            instance.until_writable(true).await;
+            instance.wait_until_writable(true).await;
         }
         check_cap(granted(&one, &ben, 50).await + granted(&two, &ben, 50).await, CAP);
     }
@@ -270,9 +270,9 @@ async fn hours_days_and_the_arenas_limit_are_counted_together_and_tell_each_inst
     for _ in 0..6 {
         one.take(LimitedAction::Turn, &ann).await.unwrap();
     }
-    assert!(two.pressure(&ben) < 0.01, "it has not asked yet");
+    assert!(two.used_turn_share(&ben) < 0.01, "it has not asked yet");
     two.take(LimitedAction::Turn, &ben).await.unwrap();
-    assert!((two.pressure(&ben) - 0.7).abs() < 0.01, "{}", two.pressure(&ben));
+    assert!((two.used_turn_share(&ben) - 0.7).abs() < 0.01, "{}", two.used_turn_share(&ben));
     place.database.drop().await;
 }
 

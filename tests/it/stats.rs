@@ -416,7 +416,7 @@ fn people_and_gpt_4_agree_on_llmfao_as_recomputed() {
     let questions: Vec<Vec<Choice>> = people.questions().collect();
     pooled(within(&questions), 8043, 15112);
     pooled(within(questions.iter().map(|votes| decided(votes))), 4737, 6755);
-    let both: Vec<(Vec<Choice>, Vec<Choice>)> = people.beside(&gpt_4).collect();
+    let both: Vec<(Vec<Choice>, Vec<Choice>)> = people.paired_with(&gpt_4).collect();
     let all = between(both.iter().map(|(one, other)| (one, other)));
     pooled(all, 3705, 8931);
     close(all.pooled.rate().unwrap(), 0.414_847, 1e-6);

@@ -14,7 +14,7 @@ use langya::domain::rating::scoring::Scoring;
 use langya::domain::rating::scoring::TieRule;
 use langya::domain::rating::style::{FEATURES, StyleErrors, StyleOptions, StyledFit, fit_style};
 use langya::domain::rating::vote_log::{ColumnSet, Labels, StyleColumns, VoteLog};
-use langya::domain::rating::{CENTRE, FitError, POINTS_PER_STRENGTH};
+use langya::domain::rating::{MEAN_RATING, FitError, POINTS_PER_STRENGTH};
 use langya::formats::votes::{ReadOptions, read_log};
 
 use crate::support::ratings::{golden, shared};
@@ -47,7 +47,7 @@ fn the_simulated_log_agrees_with_the_exact_results() {
     let (ratings, lower, upper) = (column("rating"), column("lower"), column("upper"));
     assert_eq!(ratings.len(), tally.models.len());
     for (place, model) in tally.models.iter().enumerate() {
-        let rating = CENTRE + POINTS_PER_STRENGTH * strength(&styled.fit, place).unwrap();
+        let rating = MEAN_RATING + POINTS_PER_STRENGTH * strength(&styled.fit, place).unwrap();
         let margin = Z * POINTS_PER_STRENGTH * styled.errors[place].unwrap();
         near(rating, ratings[&model.name], 1e-6, &model.name);
         near(rating - margin, lower[&model.name], 1e-6, &model.name);
@@ -452,7 +452,7 @@ fn a_leaderboard_with_style_shows_its_ratings_effects_and_notes() {
             continue;
         };
         let error = POINTS_PER_STRENGTH * styled.errors[place].unwrap();
-        near(line.rating_or_limit(), CENTRE + POINTS_PER_STRENGTH * strength, 1e-9, &model.name);
+        near(line.rating_or_limit(), MEAN_RATING + POINTS_PER_STRENGTH * strength, 1e-9, &model.name);
         near(line.lower.unwrap(), line.rating_or_limit() - Z * error, 1e-9, "lower");
         near(line.upper.unwrap(), line.rating_or_limit() + Z * error, 1e-9, "upper");
     }

@@ -11,7 +11,7 @@ use futures_util::stream;
 use langya::domain::admin::role::Role;
 use langya::domain::rating::leaderboard_snapshot::LeaderboardSnapshot;
 use langya::domain::time::Timestamp;
-use langya::domain::webhook::{DeliveryState, MAX_TRIES, WebhookEvent, signature};
+use langya::domain::webhook::{DeliveryState, MAX_ATTEMPTS, WebhookEvent, signature};
 use langya::infra::clock::{Clock, SystemClock};
 use langya::infra::config::{Environment, Settings, WebhookSettings};
 use langya::infra::rng::SharedRng;
@@ -393,12 +393,12 @@ async fn a_message_that_is_given_up_is_seen_and_sent_again_on_the_page_and_by_co
     let outbox = Outbox::start(&url).await;
     outbox.look(0).await;
     vote(&outbox.arena).await;
-    for tries in 1..=MAX_TRIES {
+    for tries in 1..=MAX_ATTEMPTS {
         assert_eq!(outbox.look(6 * 3_600).await, 1, "{tries}");
     }
     assert_eq!(outbox.look(99 * 3_600).await, 0, "given up");
     let [dead] = &outbox.messages().await[..] else { panic!("one message") };
-    assert_eq!((dead.state, dead.failures), (DeliveryState::Dead, MAX_TRIES));
+    assert_eq!((dead.state, dead.failures), (DeliveryState::Dead, MAX_ATTEMPTS));
     let metrics = langya::infra::metrics::render();
     let counted =
         metrics.lines().find_map(|line| line.strip_prefix("langya_webhooks_abandoned_total ")?.parse::<f64>().ok());

@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::output::print;
 use super::progress;
 use crate::domain::correlation::agreement::{AgreementOptions, AgreementReport, BiasReport, Bins, CalibrationOptions};
-use crate::domain::correlation::report::FEW;
+use crate::domain::correlation::report::FEW_MODELS;
 use crate::domain::plural::counted;
 use crate::domain::stats::resample::BootstrapOptions;
 use crate::error::{BadInput, CommandResult};
@@ -99,7 +99,7 @@ pub fn run(options: AgreeOptions) -> CommandResult<ExitCode> {
     comparing.finish_and_clear();
     if let Some(AgreementReport::Scores(scores)) = &found.report
         && found.between == Between::PeopleAndJudge
-        && scores.system_level.models.len() < FEW
+        && scores.system_level.models.len() < FEW_MODELS
     {
         let models = counted(scores.system_level.models.len(), "model has", "models have");
         eprintln!("warning: only {models} scores from both people and judge: a correlation of so few is unreliable");

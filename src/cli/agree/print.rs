@@ -9,7 +9,7 @@ use crate::domain::correlation::agreement::{
     ResampledUnit, ScoresReport, SideShares, SideSharesReport, VotesReport, WinMetrics,
 };
 use crate::domain::correlation::report::CoefficientReport;
-use crate::domain::csv_injection::defused;
+use crate::domain::csv_injection::escape_formula;
 use crate::domain::plural::counted;
 use crate::domain::rating::verdict_worth_in_votes::WorthReport;
 use crate::domain::stats::resample::MIN_CLUSTERS;
@@ -120,7 +120,7 @@ pub(super) fn csv(found: &AgreeOutput) -> CommandResult<String> {
         let count = |part: usize| line.share.map_or_else(String::new, |share| share[part].to_string());
         let (rate, value) = if line.share.is_some() { (line.value, None) } else { (None, line.value) };
         writer.write_record([
-            defused(&line.name).as_ref(),
+            escape_formula(&line.name).as_ref(),
             &count(0),
             &count(1),
             &number(rate),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clap::Args;
 
-use super::batches::{BatchFlag, tell_open};
+use super::batches::{BatchFlag, print_open_batches};
 use super::{SuiteFlags, session};
 use crate::Location;
 use crate::domain::battle::ModelId;
@@ -85,11 +85,11 @@ pub(super) async fn answer(options: AnswerOptions, env: &Environment) -> Command
     let models = ready.asked(&ids, options.limits.kept(&options.limits.budget))?;
     let suite = ready.bench().suite.name();
     let names: Vec<String> = models.iter().map(|model| model.id.to_string()).collect();
-    tell_changed(&ready.changed_settings(names.iter()).await?);
+    print_changed_settings(&ready.changed_settings(names.iter()).await?);
     if options.limits.dry_run {
         let plans = answering::plan(ready.bench(), &models, options.retry_failed).await?;
         options.batch.print_plan_legend();
-        tell_open(&session, [suite].into_iter()).await?;
+        print_open_batches(&session, [suite].into_iter()).await?;
         return print_plans(plan_rows("answer", &plans), options.limits.format);
     }
     check_servers(models.iter()).await?;
@@ -98,7 +98,7 @@ pub(super) async fn answer(options: AnswerOptions, env: &Environment) -> Command
     let steps = ready.ask_models((&models, options.retry_failed), &run, &show).await;
     bar.clear();
     print_given_up(&session.clients, &models);
-    tell_open(&session, [suite].into_iter()).await?;
+    print_open_batches(&session, [suite].into_iter()).await?;
     end_steps(run, steps?, options.limits.format).await
 }
 
@@ -127,13 +127,13 @@ pub(super) async fn judge(options: BenchJudgeOptions, phases: Phases, env: &Envi
     let session = options.batch.session(session::open(&options.location, &options.limits, env).await?, &bar);
     let ready = ReadySuite::load(&session, &options.suite.choice(options.references.clone())?).await?;
     let suite_run = SuiteRun::new(ready, &options.participation(), phases).await?;
-    tell_partial(&suite_run);
-    tell_changed(&suite_run.changed_settings().await?);
+    print_partial_judges(&suite_run);
+    print_changed_settings(&suite_run.changed_settings().await?);
     if options.limits.dry_run {
         let (answers, judgements) = suite_run.plans().await?;
         let rows = [plan_rows("answer", &answers), plan_rows("judge", &judgements)].concat();
         options.batch.print_plan_legend();
-        tell_open(&session, [suite_run.suite()].into_iter()).await?;
+        print_open_batches(&session, [suite_run.suite()].into_iter()).await?;
         return print_plans(rows, options.limits.format);
     }
     let run = suite_run.begin(Arc::new(options.batch.limits(&options.limits.budget)?)).await?;
@@ -141,19 +141,19 @@ pub(super) async fn judge(options: BenchJudgeOptions, phases: Phases, env: &Envi
     let asked = suite_run.ask(&run, &show).await;
     bar.clear();
     print_given_up(&session.clients, suite_run.clients());
-    tell_open(&session, [suite_run.suite()].into_iter()).await?;
+    print_open_batches(&session, [suite_run.suite()].into_iter()).await?;
     end_steps(run, asked?, options.limits.format).await
 }
 
 /// Prints judges that judge themselves.
-pub(super) fn tell_partial(run: &SuiteRun<'_>) {
+pub(super) fn print_partial_judges(run: &SuiteRun<'_>) {
     for judge in run.partial_judges() {
         eprintln!("note: judge {judge} is evaluated too and may favour itself; the scores are flagged");
     }
 }
 
 /// Prints models and judges whose settings differ from earlier runs.
-pub(super) fn tell_changed(mixed: &[MixedSettings]) {
+pub(super) fn print_changed_settings(mixed: &[MixedSettings]) {
     for mixed in mixed {
         eprintln!(
             "warning: {mixed} has changed since an earlier run, whose replies are kept and would be mixed with new ones: give the \

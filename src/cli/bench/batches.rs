@@ -44,7 +44,7 @@ impl BatchFlag {
     /// Applies the flag to a session, with batch events printed above the bar.
     pub(super) fn session(&self, session: RunSession, bar: &Arc<PhaseBar>) -> RunSession {
         let bar = Arc::clone(bar);
-        let batches = BatchOptions { sends: self.batch, on_batch: Arc::new(move |note| bar.say(&note.to_string())) };
+        let batches = BatchOptions { sends: self.batch, on_batch: Arc::new(move |note| bar.print_line(&note.to_string())) };
         RunSession { batches, ..session }
     }
 
@@ -52,7 +52,7 @@ impl BatchFlag {
     pub(super) fn limits(&self, budget: &BudgetFlags) -> CommandResult<RunLimits> {
         match self.batch {
             true => budget
-                .limits_that_say("stopping: nothing more is sent, and batches that were sent go on at the provider"),
+                .limits_with_message("stopping: nothing more is sent, and batches that were sent go on at the provider"),
             false => budget.limits(),
         }
     }
@@ -66,7 +66,7 @@ impl BatchFlag {
 }
 
 /// Prints uncollected batches of these suites, and how to continue.
-pub(super) async fn tell_open(session: &RunSession, suites: impl Iterator<Item = &str>) -> Result<(), StoreError> {
+pub(super) async fn print_open_batches(session: &RunSession, suites: impl Iterator<Item = &str>) -> Result<(), StoreError> {
     let mut told: Vec<&str> = Vec::new();
     for suite in suites {
         if told.contains(&suite) {
@@ -74,12 +74,12 @@ pub(super) async fn tell_open(session: &RunSession, suites: impl Iterator<Item =
         }
         told.push(suite);
         let open = session.store.open_bench_batches(&SuiteId::new(suite)).await?;
-        open.iter().filter(|row| row.state != BatchRowState::Ended).for_each(tell);
+        open.iter().filter(|row| row.state != BatchRowState::Ended).for_each(print_batch);
     }
     Ok(())
 }
 
-fn tell(row: &BenchBatchRow) {
+fn print_batch(row: &BenchBatchRow) {
     let BenchBatchRow { id, suite, model, requests, provider_id, .. } = row;
     let requests = counted(requests.len(), "request", "requests");
     match provider_id {

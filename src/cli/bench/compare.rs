@@ -19,7 +19,7 @@ use crate::services::benchmark::run_comparison::compare;
 use crate::table::{TableRow, render, value_or_dash};
 
 /// Maximum number of items in a table.
-const LISTED: usize = 20;
+const MAX_LISTED_ITEMS: usize = 20;
 
 /// Flags of `langya bench compare`.
 #[derive(Debug, Clone, Args)]
@@ -79,7 +79,7 @@ fn text(comparison: &RunComparison) -> CommandResult<String> {
     }
     text += &render(&comparison.models.iter().map(ComparedModelLine::new).collect::<Vec<_>>(), OutputFormat::Table)?;
     let moved = comparison.items.iter().filter(|item| item.difference().is_some_and(|difference| difference != 0.0));
-    let lines: Vec<ItemLine> = moved.take(LISTED).map(ItemLine::new).collect();
+    let lines: Vec<ItemLine> = moved.take(MAX_LISTED_ITEMS).map(ItemLine::new).collect();
     if !lines.is_empty() {
         text += &render(&lines, OutputFormat::Table)?;
     }

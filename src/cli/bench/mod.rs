@@ -19,7 +19,7 @@ use clap::{Args, Subcommand};
 use self::suite_rows::SuiteRow;
 use super::Location;
 use crate::databases;
-use crate::domain::benchmark::{SuiteOptions, suite_options::NAMES};
+use crate::domain::benchmark::{SuiteOptions, suite_options::BUILT_IN_SUITES};
 use crate::error::{BadInput, CommandResult};
 use crate::infra::config::{Environment, Settings};
 use crate::infra::storage::{DataLock, IfMissing, Store, StoreError};
@@ -169,14 +169,14 @@ pub async fn run(options: BenchOptions, env: &Environment) -> CommandResult<Exit
 }
 
 /// Lock holder name while one of several commands opens the database.
-const OPENING: &str = "opening the database";
+const OPENING_LOCK_HOLDER: &str = "opening the database";
 
 /// Opens the database for writing, also beside a serving arena: an embedded one lets processes write in turns. Tables are migrated only if
 /// no arena is serving.
 pub(super) async fn open_beside(settings: &Settings, if_missing: IfMissing) -> Result<Store, StoreError> {
     let lock = match if_missing {
-        IfMissing::Create => DataLock::take_usable(&settings.storage, OPENING).await,
-        IfMissing::Fail => DataLock::take_existing(&settings.storage, OPENING).await,
+        IfMissing::Create => DataLock::acquire_usable(&settings.storage, OPENING_LOCK_HOLDER).await,
+        IfMissing::Fail => DataLock::acquire_existing(&settings.storage, OPENING_LOCK_HOLDER).await,
     };
     match lock {
         Ok(_while_opening) => databases::open(&settings.storage, IfMissing::Create).await,
@@ -208,7 +208,7 @@ fn with_suites(opened: Result<Store, StoreError>) -> CommandResult<Store> {
 
 /// Opens an existing database as [`open_beside`] does, without migration.
 pub(super) async fn open_existing_beside(settings: &Settings) -> Result<Store, StoreError> {
-    let _while_opening = match DataLock::take_existing(&settings.storage, OPENING).await {
+    let _while_opening = match DataLock::acquire_existing(&settings.storage, OPENING_LOCK_HOLDER).await {
         Err(StoreError::Locked { .. }) => None,
         taken => Some(taken?),
     };
@@ -223,7 +223,7 @@ async fn list(options: &ListSuitesOptions, env: &Environment) -> CommandResult<E
         Err(error) => return Err(error.into()),
     };
     let mut listed: Vec<SuiteRow> = known.iter().map(SuiteRow::new).collect();
-    let without_data = NAMES.iter().filter(|name| known.iter().all(|summary| summary.suite.suite.as_str() != **name));
+    let without_data = BUILT_IN_SUITES.iter().filter(|name| known.iter().all(|summary| summary.suite.suite.as_str() != **name));
     listed.extend(without_data.map(|name| SuiteRow::without_data(name)));
     super::output::print(&super::table::render(&listed, options.format)?)?;
     Ok(ExitCode::SUCCESS)
@@ -249,7 +249,7 @@ mod tests {
     fn help_lists_every_ablation_and_switch() {
         let help = RunSelectorFlags::augment_args(clap::Command::new("bench")).render_long_help().to_string();
         let unknown = "?".to_owned();
-        for name in NAMES {
+        for name in BUILT_IN_SUITES {
             let ablation = SuiteOptions { ablation: Some(unknown.clone()), ..SuiteOptions::default() };
             let compat = SuiteOptions { compat: [unknown.clone()].into(), ..SuiteOptions::default() };
             for value in known(name, &ablation).into_iter().chain(known(name, &compat)) {

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use serde::Serialize;
 use tokio::time::Instant;
 
-use super::answer_and_judge::{BenchJudgeOptions, tell_changed, tell_partial};
-use super::batches::tell_open;
+use super::answer_and_judge::{BenchJudgeOptions, print_changed_settings, print_partial_judges};
+use super::batches::print_open_batches;
 use super::{RunSelectorFlags, read_text, session};
 use crate::domain::benchmark::run_plan::RunPlan;
 use crate::domain::benchmark::run_report::{PlannedStep, RequestTotal};
@@ -30,11 +30,11 @@ use crate::services::benchmark::suite_run::SuiteRun;
 use crate::table::{TableRow, cost_or_dash, or_dash, render, value_or_dash};
 
 /// Name that selects every suite with data.
-const ALL: &str = "all";
+const ALL_SUITES: &str = "all";
 
 /// Whether a name selects a plan file, or all suites.
 pub(super) fn is_plan(name: &str) -> bool {
-    name == ALL || Path::new(name).extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toml"))
+    name == ALL_SUITES || Path::new(name).extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toml"))
 }
 
 /// Runs a plan, or prints its planned requests.
@@ -51,8 +51,8 @@ pub(super) async fn run(options: BenchJudgeOptions, env: &Environment) -> Comman
     let plan_options = PlanOptions { canaries, retry_failed, budget: options.limits.kept(&budget), id: None };
     let open = CheckedPlan::open(&session, &plan, &plan_options).await?;
     for run in open.runs() {
-        tell_partial(&run.run);
-        tell_changed(&run.run.changed_settings().await?);
+        print_partial_judges(&run.run);
+        print_changed_settings(&run.run.changed_settings().await?);
     }
     let format = options.limits.format;
     let suites = || open.runs().iter().map(|run| run.run.suite());
@@ -64,14 +64,14 @@ pub(super) async fn run(options: BenchJudgeOptions, env: &Environment) -> Comman
         print(&render(&rows, format)?)?;
         let plans = open.runs().iter().flat_map(CheckedRun::plans);
         batch.print_plan_legend();
-        tell_open(&session, suites()).await?;
+        print_open_batches(&session, suites()).await?;
         print_unpriced(plans.map(|plan| (plan.model.as_str(), plan.calls, plan.cost)));
         return Ok(print_plan_legend());
     }
     let limits = Arc::new(batch.limits(&budget)?);
     let asked = ask(&open, &limits, &bar).await;
     print_given_up(&session.clients, open.runs().iter().flat_map(|run| run.run.clients()));
-    tell_open(&session, suites()).await?;
+    print_open_batches(&session, suites()).await?;
     let asked = asked?;
     print(&render(&rows(&open, &asked), format)?)?;
     let code = left_over(asked.left, asked.sum(|outcome| outcome.refused), &limits);
@@ -124,7 +124,7 @@ fn check_way(way: &RunSelectorFlags) -> Result<(), BadInput> {
 /// Reads the plan from the file, or creates one of every suite with data; flags override its defaults.
 async fn plan_of(options: &BenchJudgeOptions, store: &Store) -> CommandResult<RunPlan> {
     let name = options.suite.name.as_str();
-    let mut plan = if name == ALL {
+    let mut plan = if name == ALL_SUITES {
         all_suites(store).await?
     } else {
         let text = read_text(Path::new(name))?;

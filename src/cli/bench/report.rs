@@ -17,7 +17,7 @@ use crate::domain::benchmark::run_selector::RunSelector;
 use crate::domain::benchmark::score::{PartKind, Score};
 use crate::domain::benchmark::suite_options::split_references;
 use crate::domain::benchmark::{Suite, SuiteOptions};
-use crate::domain::csv_injection::defused;
+use crate::domain::csv_injection::escape_formula;
 use crate::domain::language::Language;
 use crate::domain::plural::counted;
 use crate::error::CommandResult;
@@ -93,7 +93,7 @@ impl BenchReportOptions {
 
 fn written(form: OutputLayout, report: &Report, language: Language) -> CommandResult<String> {
     Ok(match form {
-        OutputLayout::Csv => csv::write(report, defused)?,
+        OutputLayout::Csv => csv::write(report, escape_formula)?,
         OutputLayout::Json => format!("{}\n", serde_json::to_string_pretty(report)?),
         OutputLayout::Html => html::file(report, language)?,
         OutputLayout::Markdown | OutputLayout::Table => markdown::write(report, language),
@@ -181,7 +181,7 @@ async fn print_scores(options: BenchReportOptions, store: &Store, form: OutputLa
     let filter = options.filter();
     let scores = scores(bench, &filter, reparsed_or_none(&options, bench).await?).await?;
     if scores.is_empty() {
-        tell_other_ways(bench).await?;
+        print_other_selections(bench).await?;
     }
     let missing = without_scores(&filter, &scores);
     if !missing.is_empty() {
@@ -197,12 +197,12 @@ async fn print_scores(options: BenchReportOptions, store: &Store, form: OutputLa
     print(&match form {
         OutputLayout::Json => format!("{}\n", serde_json::to_string_pretty(&rows())?),
         OutputLayout::Csv => lines_of_csv(&rows())?,
-        _ => text(bench.suite, &scores, language) + &silent(bench, &filter).await? + &mixed(bench, &filter).await?,
+        _ => text(bench.suite, &scores, language) + &omitted_judges_note(bench, &filter).await? + &mixed(bench, &filter).await?,
     })
 }
 
 /// Names the variants and rounds with judgements, with the flags that show them.
-async fn tell_other_ways(bench: RunContext<'_>) -> CommandResult<()> {
+async fn print_other_selections(bench: RunContext<'_>) -> CommandResult<()> {
     let BenchSet { suite, version, sample } = bench.set();
     let groups = bench.store.judged(&suite, &version).await?;
     let ways: BTreeSet<(&str, u32)> = groups.iter().map(|group| (group.variant.as_str(), group.sample)).collect();
@@ -233,7 +233,7 @@ fn without_scores<'f>(filter: &'f JudgementFilter, scores: &[ModelScores]) -> Ve
 }
 
 /// Describes the judges omitted from the table.
-async fn silent(bench: RunContext<'_>, filter: &JudgementFilter) -> CommandResult<String> {
+async fn omitted_judges_note(bench: RunContext<'_>, filter: &JudgementFilter) -> CommandResult<String> {
     let BenchSet { suite, version, sample } = bench.set();
     let groups = bench.store.judged(&suite, &version).await?;
     let shown = |group: &&JudgedGroup| {

@@ -25,7 +25,7 @@ use crate::services::benchmark::loading::LoadedSuite;
 use crate::services::benchmark::run_error::RunRole;
 use crate::services::benchmark::run_roles::named_once;
 use crate::services::benchmark::suite_run::{ReadySuite, RunSession};
-use crate::services::campaign::asked_answers::{asked_answers, asked_suite, keep_items};
+use crate::services::campaign::asked_answers::{asked_answers, asked_suite, store_missing_items};
 use crate::table::render;
 
 /// Flags for querying models.
@@ -78,7 +78,7 @@ impl<'a> AnswerCollection<'a> {
         let ids: Vec<ModelId> = plan.models.iter().map(ModelId::new).collect();
         let models = session.clients.asked(&ids, flags.limits.budget.amounts())?;
         let asking = Self { flags, plan, prompts, session, models };
-        asking.as_if_answered()?;
+        asking.with_placeholder_answers()?;
         Ok(asking)
     }
 
@@ -86,7 +86,7 @@ impl<'a> AnswerCollection<'a> {
     ///
     /// # Errors
     /// Prompts that are invalid for a campaign.
-    pub(super) fn as_if_answered(&self) -> CommandResult<CampaignFiles> {
+    pub(super) fn with_placeholder_answers(&self) -> CommandResult<CampaignFiles> {
         let models = &self.plan.models;
         let rows = self.prompts.iter().flat_map(|prompt| models.iter().map(|model| prompt.answered(model, "…")));
         Ok(with_answers(self.flags.path, self.plan.clone(), rows.collect())?)
@@ -114,7 +114,7 @@ impl<'a> AnswerCollection<'a> {
     /// # Errors
     /// A database failure, or a lock that another process holds.
     pub(super) async fn ask(self) -> CommandResult<AskingOutcome> {
-        keep_items(&self.session.store, &self.suite()).await?;
+        store_missing_items(&self.session.store, &self.suite()).await?;
         let ready = ReadySuite::over(&self.session, self.suite());
         let run = ready.begin(Arc::new(self.flags.limits.budget.limits()?)).await?;
         let bar = PhaseBar::default();

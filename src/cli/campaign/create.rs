@@ -103,7 +103,7 @@ pub(super) async fn create(
         );
     }
     if plan.prompts().is_some() {
-        return ask_and_make(admin, plan, options, environment).await;
+        return ask_and_create(admin, plan, options, environment).await;
     }
     let files = match plan.suite() {
         None => read_campaign(&options.file)?,
@@ -120,7 +120,7 @@ pub(super) async fn create(
 }
 
 /// Queries models first, or prints the expected cost, and then creates the campaign.
-async fn ask_and_make(
+async fn ask_and_create(
     admin: &CampaignAdmin<'_>,
     plan: CampaignPlan,
     options: &CreateCampaignOptions,
@@ -135,7 +135,7 @@ async fn ask_and_make(
     let asking = AnswerCollection::new(admin.store, plan, flags, environment).await?;
     if options.dry_run {
         let plans = asking.plans().await?;
-        show(&PreparedCampaign::new(asking.as_if_answered()?)?, Some(&plans), options.format)?;
+        show(&PreparedCampaign::new(asking.with_placeholder_answers()?)?, Some(&plans), options.format)?;
         return Ok(print_plan_legend());
     }
     match asking.ask().await? {

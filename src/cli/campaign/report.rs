@@ -66,11 +66,11 @@ pub(super) async fn run(admin: &CampaignAdmin<'_>, settings: &Settings, options:
     let written = write(admin, settings, options, &stored);
     // Without an output file, a signal ends it like any other command.
     let done = if options.out.is_some() { unless_interrupted(written).await } else { written.await };
-    done.map_err(|error| what_stays(error, stored.get()))
+    done.map_err(|error| with_stored_change(error, stored.get()))
 }
 
 /// Adds to the error of a report the change that was stored before it.
-fn what_stays(error: CommandError, stored: Option<&String>) -> CommandError {
+fn with_stored_change(error: CommandError, stored: Option<&String>) -> CommandError {
     match stored {
         Some(stored) => error.context(format!("only this was stored: {stored}")),
         None => error,
@@ -90,11 +90,11 @@ async fn write(
     let files = options.out.as_deref().map(wanted).transpose()?;
     if let Some(annotator) = &options.leave_out {
         admin.leave_out(&campaign.id, annotator, options.reason.as_deref().unwrap_or_default()).await?;
-        say(stored, format!("the judgements of {} are left out from now on", printable(annotator)));
+        print_change(stored, format!("the judgements of {} are left out from now on", printable(annotator)));
     }
     if let Some(annotator) = &options.readmit {
         admin.readmit(&campaign.id, annotator).await?;
-        say(stored, format!("the judgements of {} count again from now on", printable(annotator)));
+        print_change(stored, format!("the judgements of {} count again from now on", printable(annotator)));
     }
     let rating = LeaderboardOptions { min_votes: settings.rating.min_votes, ..LeaderboardOptions::default() };
     let report = campaign_report(admin.store, &campaign, &rating).await?;
@@ -108,7 +108,7 @@ async fn write(
     }
 }
 
-fn say(stored: &OnceCell<String>, change: String) {
+fn print_change(stored: &OnceCell<String>, change: String) {
     eprintln!("{change}");
     // The two flags are mutually exclusive, so this is the only change.
     let _ = stored.set(change);
@@ -361,10 +361,10 @@ mod tests {
     #[test]
     fn an_interrupted_report_says_what_it_has_stored() {
         let stored = "the judgements of pilot-1 are left out from now on".to_owned();
-        let error = what_stays(Interrupted::NO_FILE.into(), Some(&stored));
+        let error = with_stored_change(Interrupted::NO_FILE.into(), Some(&stored));
         assert!(error.is_interrupt(), "it ends at once all the same");
         let said = "only this was stored: the judgements of pilot-1 are left out from now on: interrupted: no file was written";
         assert_eq!(error.message(), said);
-        assert_eq!(what_stays(Interrupted::NO_FILE.into(), None).message(), "interrupted: no file was written");
+        assert_eq!(with_stored_change(Interrupted::NO_FILE.into(), None).message(), "interrupted: no file was written");
     }
 }

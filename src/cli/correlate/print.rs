@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::domain::correlation::report::{
     CoefficientReport, Correlations, HeldOutCorrelations, MixtureReport, PairReport, PermutationReport, SeriesReport,
 };
-use crate::domain::csv_injection::defused;
+use crate::domain::csv_injection::escape_formula;
 use crate::domain::plural::counted;
 use crate::domain::rating::intervals::bootstrap::ResamplingUnit;
 use crate::domain::stats::correlation::PMethod;
@@ -15,7 +15,7 @@ use crate::error::CommandResult;
 use crate::terminal_text::{coefficient, printable};
 
 /// Width of the interval column.
-const WIDTH: usize = 24;
+const INTERVAL_WIDTH: usize = 24;
 const P_LEGEND: &str =
     "p: two-sided; by all permutations (exact), Student's t (t) or the normal distribution (normal)\n";
 
@@ -82,7 +82,7 @@ pub(super) fn csv(report: &Value) -> CommandResult<String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(["name", "value"])?;
     for (name, value) in flat("", report) {
-        writer.write_record([defused(&name).as_ref(), defused(&value).as_ref()])?;
+        writer.write_record([escape_formula(&name).as_ref(), escape_formula(&value).as_ref()])?;
     }
     Ok(String::from_utf8(writer.into_inner()?)?)
 }
@@ -106,7 +106,7 @@ fn models(n: usize, models: &[String]) -> String {
 fn correlations(found: &Correlations, confidence: f64) -> String {
     let resampled = found.named().iter().any(|(_, coefficient)| coefficient.resampled.is_some());
     let interval = format!("{confidence} interval (Fisher z)");
-    let mut text = format!("{:<10} {:>8} {:>10}  {:<6}  {interval:<WIDTH$}", "", "r", "p", "p by");
+    let mut text = format!("{:<10} {:>8} {:>10}  {:<6}  {interval:<INTERVAL_WIDTH$}", "", "r", "p", "p by");
     text.push_str(if resampled { "  resampled\n" } else { "\n" });
     for (name, coefficient) in found.named() {
         line(&mut text, row(name, coefficient).trim_end());
@@ -129,7 +129,7 @@ fn row(name: &str, found: &CoefficientReport) -> String {
     let resampled = found.resampled.as_ref();
     let resampled = resampled.map(|found| interval(found.lower, found.upper, found.undefined.as_deref()));
     let r = coefficient(r);
-    format!("{name:<10} {r:>8} {p:>10}  {method:<6}  {fisher:<WIDTH$}  {}", resampled.unwrap_or_default())
+    format!("{name:<10} {r:>8} {p:>10}  {method:<6}  {fisher:<INTERVAL_WIDTH$}  {}", resampled.unwrap_or_default())
 }
 
 fn p_value(p: f64) -> String {

@@ -1,6 +1,6 @@
 //! Folder of files that atomically replaces an earlier one.
 //!
-//! [`SUMS`] lists every file with its SHA-256, in the format of `sha256sum`. The list identifies a folder written by this program: it has
+//! [`CHECKSUM_FILE_NAME`] lists every file with its SHA-256, in the format of `sha256sum`. The list identifies a folder written by this program: it has
 //! no other files, and none was changed since. Only such a folder is replaced.
 
 use std::collections::BTreeMap;
@@ -13,9 +13,9 @@ use crate::infra::unfinished_files::NewFolders;
 use crate::out_file::reason;
 
 /// Name of the checksum list.
-const SUMS: &str = "SHA256SUMS";
+const CHECKSUM_FILE_NAME: &str = "SHA256SUMS";
 /// First line of the list.
-const MARK: &str = "# a study by langya";
+const CHECKSUM_FILE_HEADER: &str = "# a study by langya";
 
 /// Output folder of a study.
 pub(super) struct StudyFolder(PathBuf);
@@ -38,11 +38,11 @@ impl StudyFolder {
 
     /// Creates and removes a folder beside it, to check that it can be written.
     fn check_writable(&self) -> io::Result<()> {
-        let _made = NewFolders::make(self.above())?;
-        tempfile::tempdir_in(self.above()).map(drop)
+        let _made = NewFolders::make(self.parent_folder())?;
+        tempfile::tempdir_in(self.parent_folder()).map(drop)
     }
 
-    fn above(&self) -> &Path {
+    fn parent_folder(&self) -> &Path {
         self.0.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."))
     }
 
@@ -57,9 +57,9 @@ impl StudyFolder {
     /// A write failure; the earlier files are then unchanged.
     pub(super) fn write(&self, files: &BTreeMap<String, Vec<u8>>) -> CommandResult<()> {
         self.check()?;
-        let (partial, earlier) = (self.beside("partial"), self.beside("earlier"));
+        let (partial, earlier) = (self.with_suffix("partial"), self.with_suffix("earlier"));
         let cannot = |error: io::Error| self.cannot_write(&error);
-        let _above = NewFolders::make(self.above()).map_err(cannot)?;
+        let _above = NewFolders::make(self.parent_folder()).map_err(cannot)?;
         remove(&earlier).map_err(cannot)?;
         let written = fill(&partial, files).and_then(|()| {
             if self.0.exists() {
@@ -77,7 +77,7 @@ impl StudyFolder {
     }
 
     /// Returns the path with a suffix.
-    fn beside(&self, ending: &str) -> PathBuf {
+    fn with_suffix(&self, ending: &str) -> PathBuf {
         let mut name = self.0.clone().into_os_string();
         name.push(".");
         name.push(ending);
@@ -86,9 +86,9 @@ impl StudyFolder {
 
     fn check(&self) -> Result<(), BadInput> {
         check(&self.0, is_unchanged)?;
-        check(&self.beside("earlier"), is_unchanged)?;
+        check(&self.with_suffix("earlier"), is_unchanged)?;
         // An interrupted one may have truncated files.
-        check(&self.beside("partial"), |_, _| true)
+        check(&self.with_suffix("partial"), |_, _| true)
     }
 }
 
@@ -108,7 +108,7 @@ fn check(path: &Path, is_ours: impl Fn(&Path, &str) -> bool) -> Result<(), BadIn
     let known = sums(path);
     let ours = |name: &String| known.get(name).is_some_and(|sum| is_ours(&path.join(name), sum));
     let found = files_in(path).map_err(cannot)?;
-    let foreign = found.iter().find(|name| **name != SUMS && !ours(name));
+    let foreign = found.iter().find(|name| **name != CHECKSUM_FILE_NAME && !ours(name));
     foreign.map_or(Ok(()), |name| Err(in_the_way(&path.join(name))))
 }
 
@@ -121,7 +121,7 @@ fn fill(folder: &Path, files: &BTreeMap<String, Vec<u8>>) -> io::Result<()> {
     remove(folder)?;
     std::fs::create_dir_all(folder)?;
     let lines = files.iter().map(|(name, bytes)| format!("{}  {name}\n", sha256(bytes)));
-    std::fs::write(folder.join(SUMS), format!("{MARK}\n{}", lines.collect::<String>()))?;
+    std::fs::write(folder.join(CHECKSUM_FILE_NAME), format!("{CHECKSUM_FILE_HEADER}\n{}", lines.collect::<String>()))?;
     for (name, bytes) in files {
         let path = folder.join(name);
         path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
@@ -155,8 +155,8 @@ fn files_in(folder: &Path) -> io::Result<Vec<String>> {
 
 /// Reads the SHA-256 by path from a list of this program.
 fn sums(folder: &Path) -> BTreeMap<String, String> {
-    let text = std::fs::read_to_string(folder.join(SUMS)).unwrap_or_default();
-    let Some(list) = text.strip_prefix(MARK) else { return BTreeMap::new() };
+    let text = std::fs::read_to_string(folder.join(CHECKSUM_FILE_NAME)).unwrap_or_default();
+    let Some(list) = text.strip_prefix(CHECKSUM_FILE_HEADER) else { return BTreeMap::new() };
     let entries = list.lines().filter_map(|line| line.split_once("  "));
     entries.map(|(sum, name)| (name.to_owned(), sum.to_owned())).collect()
 }

@@ -112,7 +112,7 @@ pub(super) async fn print_preferences(options: PreferenceOptions, env: &Environm
         Some(unless_interrupted(preferences_to_file(&store, filter, selection, file, show)).await?)
     };
     bar.finish_and_clear();
-    report.iter().for_each(tell);
+    report.iter().for_each(print_report);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -129,7 +129,7 @@ async fn preferences_to_file(
     Ok(report)
 }
 
-fn tell(report: &PreferenceReport) {
+fn print_report(report: &PreferenceReport) {
     eprintln!("{} written, with their texts", counted(report.written, "preference", "preferences"));
     for (reason, votes) in &report.left_out {
         eprintln!("{} left out: {}", counted(votes, "vote", "votes"), reason.as_str());

@@ -25,7 +25,7 @@ use crate::slice_flags::SliceFlags;
 use crate::vote_files::ReadFlags;
 
 /// Default number of bootstrap replicates.
-const REPLICATES: u32 = 1_000;
+const DEFAULT_REPLICATES: u32 = 1_000;
 
 /// Options of `langya fit`.
 #[derive(Debug, Clone, Args)]
@@ -149,7 +149,7 @@ impl FitOptions {
             method: self.method,
             interval: self.interval,
             confidence: ConfidenceLevel::new(self.confidence)?,
-            bootstrap: BootstrapOptions { replicates: self.bootstrap.unwrap_or(REPLICATES), seed: self.seed },
+            bootstrap: BootstrapOptions { replicates: self.bootstrap.unwrap_or(DEFAULT_REPLICATES), seed: self.seed },
             reweight: self.reweight,
             scoring: self.scoring(),
             min_votes: self.min_votes,

@@ -13,21 +13,21 @@ use crate::domain::rating::sequential_testing::{NeighbourPair, NeighbourState};
 use crate::domain::rating::style::StyleEffect;
 use crate::domain::rating::ties::comparison::{TieComparison, TieModel};
 use crate::robustness_table::robustness_table;
-use crate::terminal_text::{SHORTEST_NAME, printable, width};
+use crate::terminal_text::{MIN_NAME_WIDTH, printable, width};
 
 const HEADINGS: [&str; 11] =
     ["rank", "model", "rating", "lower", "upper", "Elo", "battles", "wins", "losses", "win+tie", ""];
 /// Index of the name column, which is left-aligned, like the marks in the last column.
-const NAME: usize = 1;
+const NAME_COLUMN: usize = 1;
 
 /// Columns dropped on a narrow terminal, in this order.
-const DISPENSABLE: [usize; 7] = [8, 7, 9, 5, 6, 10, 0];
+const DROPPABLE_COLUMNS: [usize; 7] = [8, 7, 9, 5, 6, 10, 0];
 
 /// Formats the table with a summary above, and with neighbours and notes below.
 pub(super) fn table(leaderboard: &Leaderboard, neighbours: &[NeighbourPair], screen: Option<usize>) -> String {
     let mut text = summary(leaderboard);
     let mut rows: Vec<[String; 11]> =
-        in_shown_order(leaderboard).into_iter().map(|model| cells(model, leaderboard)).collect();
+        sort_for_display(leaderboard).into_iter().map(|model| cells(model, leaderboard)).collect();
     if !rows.is_empty() {
         let headings = HEADINGS.map(str::to_owned);
         let mut widths: [usize; 11] = std::array::from_fn(|column| {
@@ -35,7 +35,7 @@ pub(super) fn table(leaderboard: &Leaderboard, neighbours: &[NeighbourPair], scr
         });
         let shown = fit_screen(&mut widths, screen.unwrap_or(usize::MAX));
         for row in &mut rows {
-            row[NAME] = console::truncate_str(&row[NAME], widths[NAME], "…").into_owned();
+            row[NAME_COLUMN] = console::truncate_str(&row[NAME_COLUMN], widths[NAME_COLUMN], "…").into_owned();
         }
         for row in [&headings].into_iter().chain(&rows) {
             text.push_str(aligned(row, &widths, &shown).trim_end());
@@ -62,7 +62,7 @@ pub(super) fn table(leaderboard: &Leaderboard, neighbours: &[NeighbourPair], scr
 
 /// Sorts the models for the table: by group, with models that only won above and those that only lost below the others, then by rank,
 /// rating and name.
-fn in_shown_order(leaderboard: &Leaderboard) -> Vec<&RankedModel> {
+fn sort_for_display(leaderboard: &Leaderboard) -> Vec<&RankedModel> {
     let shown = |model: &RankedModel| {
         let end = match model.unbounded {
             Some(Direction::Above) => 0,
@@ -180,14 +180,14 @@ fn fit_screen(widths: &mut [usize; 11], screen: usize) -> Vec<usize> {
     let mut shown: Vec<usize> = (0..widths.len()).collect();
     let total = |shown: &[usize], widths: &[usize; 11]| shown.iter().map(|&column| widths[column] + 2).sum::<usize>();
     // Names are shortened before columns are dropped.
-    let spare = widths[NAME].saturating_sub(2 * SHORTEST_NAME);
-    let mut dispensable = DISPENSABLE.into_iter();
+    let spare = widths[NAME_COLUMN].saturating_sub(2 * MIN_NAME_WIDTH);
+    let mut dispensable = DROPPABLE_COLUMNS.into_iter();
     while total(&shown, widths) > screen.saturating_add(spare) {
         let Some(column) = dispensable.next() else { break };
         shown.retain(|&kept| kept != column);
     }
     let over = total(&shown, widths).saturating_sub(screen);
-    widths[NAME] = widths[NAME].saturating_sub(over).max(SHORTEST_NAME.min(widths[NAME]));
+    widths[NAME_COLUMN] = widths[NAME_COLUMN].saturating_sub(over).max(MIN_NAME_WIDTH.min(widths[NAME_COLUMN]));
     shown
 }
 
@@ -297,7 +297,7 @@ fn aligned(row: &[String; 11], widths: &[usize; 11], shown: &[usize]) -> String 
     for &column in shown {
         let cell = row[column].as_str();
         let padding = " ".repeat(widths[column].saturating_sub(width(cell)));
-        let left = column == NAME || column == widths.len() - 1;
+        let left = column == NAME_COLUMN || column == widths.len() - 1;
         let (before, after) = if left { ("", padding.as_str()) } else { (padding.as_str(), "") };
         line.extend([before, cell, after, "  "]);
     }

@@ -8,7 +8,7 @@ use crate::terminal_text::printable;
 
 const HEADINGS: [&str; 6] = ["rating", "cost", "first token", "tokens/s", "Pareto", "model"];
 /// Columns dropped on a narrow terminal, in this order.
-const DISPENSABLE: [usize; 3] = [3, 2, 0];
+const DROPPABLE_COLUMNS: [usize; 3] = [3, 2, 0];
 
 /// Formats one row per model, with indistinguishable cheaper models, and a sentence about the best-rated model.
 pub(super) fn value_table(report: &ValueReport, screen: Option<usize>) -> String {
@@ -17,7 +17,7 @@ pub(super) fn value_table(report: &ValueReport, screen: Option<usize>) -> String
     }
     let rows = [HEADINGS.map(str::to_owned)].into_iter().chain(report.models.iter().map(cells)).collect();
     let mut text = format!("\nvalue for money: {}\n", cost_line(report));
-    text += &name_table(rows, &DISPENSABLE, screen);
+    text += &name_table(rows, &DROPPABLE_COLUMNS, screen);
     let best = match &report.finding {
         ValueFinding::CheaperModel { best, .. } => Some(best),
         _ => None,

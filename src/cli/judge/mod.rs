@@ -33,7 +33,7 @@ use crate::model_run::rows::{OutcomeRow, PlanRow};
 use crate::model_run::{LimitFlags, begin, end, print_plans};
 use crate::services::battle_judging::judging::judge;
 use crate::services::battle_judging::pending_work::{pending_units, pending_work, request_plans};
-use crate::services::battle_judging::{BattleJudging, LOCK};
+use crate::services::battle_judging::{BattleJudging, LOCK_NAME};
 use crate::services::benchmark::run_error::{RunError, RunRole};
 use crate::services::benchmark::run_roles::named_once;
 use crate::services::campaign::administration::CampaignAdminError;
@@ -86,7 +86,7 @@ struct RunOptions {
 }
 
 /// Default share of judged battles.
-const USUAL_SHARE: f64 = 0.1;
+const DEFAULT_SHARE: f64 = 0.1;
 
 fn parse_share(text: &str) -> Result<f64, String> {
     let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
@@ -127,7 +127,7 @@ async fn run_judges(options: &RunOptions, env: &Environment) -> CommandResult<Ex
     }
     let taken = "another langya judges battles of this database: wait until it ends, or stop it. A running arena judges by \
                  itself if judge.models names models";
-    let run = begin(&store, LOCK, taken, Arc::new(options.limits.budget.limits()?)).await?;
+    let run = begin(&store, LOCK_NAME, taken, Arc::new(options.limits.budget.limits()?)).await?;
     // Read under the lock: its previous holder may have judged more.
     let found = options.pending(battle_judging, &judges).await?;
     options.print_notes(&found, visitors_informed);
@@ -210,7 +210,7 @@ impl RunOptions {
     }
 
     fn scope(&self) -> Scope {
-        let all = Scope::all(Sample { seed: self.seed, share: self.share.unwrap_or(USUAL_SHARE) });
+        let all = Scope::all(Sample { seed: self.seed, share: self.share.unwrap_or(DEFAULT_SHARE) });
         let (since, until) = (self.since.unwrap_or(all.since), self.until.unwrap_or(all.until));
         Scope { since, until, retry_failed: self.retry_failed(), ..all }
     }

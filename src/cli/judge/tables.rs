@@ -9,7 +9,7 @@ use crate::domain::battle_judging::agreement::{Rate, Setups, SliceAgreement, Sli
 use crate::domain::battle_judging::leaderboards::{JudgeLeaderboards, Place};
 use crate::domain::battle_judging::report::{BattleJudgingReport, JudgeReport};
 use crate::domain::benchmark::judgement::Status;
-use crate::domain::csv_injection::defused;
+use crate::domain::csv_injection::escape_formula;
 use crate::domain::plural::counted;
 use crate::domain::rating::verdict_worth_in_votes::WorthReport;
 use crate::error::CommandResult;
@@ -171,10 +171,10 @@ impl<'r> PartAgreementRow<'r> {
         let ends = |rate: &Rate| rate.share.interval.map(|ends| (ends.lower, ends.upper)).unzip();
         let ((lower, upper), (lower_decided, upper_decided)) = (ends(&found.with_ties), ends(&found.without_ties));
         Self {
-            judge: defused(&judge.judge),
+            judge: escape_formula(&judge.judge),
             prompt: &judge.prompt,
             by: slice.map_or("all", |slice| kind(slice.by)),
-            value: slice.map_or(Cow::Borrowed(""), |slice| defused(&slice.value)),
+            value: slice.map_or(Cow::Borrowed(""), |slice| escape_formula(&slice.value)),
             battles,
             agree: found.with_ties.of,
             share: found.with_ties.share.value,

@@ -50,11 +50,11 @@ impl BudgetFlags {
 
     /// Returns the limits of a run; the first signal stops the run and a second one ends the process.
     pub(crate) fn limits(&self) -> CommandResult<RunLimits> {
-        self.limits_that_say("stopping: requests under way are finished; a second signal drops them")
+        self.limits_with_message("stopping: requests under way are finished; a second signal drops them")
     }
 
     /// Returns the limits of a run with its own message at the first signal.
-    pub(crate) fn limits_that_say(&self, stopping: &'static str) -> CommandResult<RunLimits> {
+    pub(crate) fn limits_with_message(&self, stopping: &'static str) -> CommandResult<RunLimits> {
         Ok(RunLimits::new(stopped_by_signals(stopping)?, self.amounts()))
     }
 }
@@ -67,7 +67,7 @@ fn stopped_by_signals(stopping: &'static str) -> CommandResult<CancellationToken
         signals.next().await;
         eprintln!("{stopping}");
         stopped.cancel();
-        signals.end_at_the_next().await;
+        signals.exit_at_next_signal().await;
     });
     Ok(stop)
 }

@@ -191,7 +191,7 @@ pub(super) async fn add(options: &AddModelOptions, location: &Location, env: &En
     };
     let rows: Vec<AdditionRow> = additions.models.iter().map(|model| row(model, options.dry_run)).collect();
     print(&render(&rows, options.format)?)?;
-    tell(&additions, options.dry_run, location);
+    print_additions(&additions, options.dry_run, location);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -284,7 +284,7 @@ fn row(model: &AddedModel, dry_run: bool) -> AdditionRow {
     }
 }
 
-fn tell(additions: &Additions, dry_run: bool, location: &Location) {
+fn print_additions(additions: &Additions, dry_run: bool, location: &Location) {
     let added = additions.models.iter().filter(|model| model.addition == Addition::Added).count();
     let added = counted(added, "model", "models");
     let (path, rest) = (file(location), additions.others);

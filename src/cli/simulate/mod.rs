@@ -12,11 +12,11 @@ use super::signals::unless_interrupted;
 use crate::domain::plural::counted;
 use crate::domain::rating::simulate::{PairingPolicy, Simulation, SimulationOptions, VoterActivity};
 use crate::error::{BadInput, CommandResult};
-use crate::formats::simulation::{SimulatedVotesFile, write_truth};
+use crate::formats::simulation::{SimulatedVotesFile, write_true_strengths};
 use crate::formats::tables::Format;
 
 /// Number of votes written between two checks for a signal.
-const STEP: u32 = 10_000;
+const VOTES_PER_SIGNAL_CHECK: u32 = 10_000;
 
 /// Options of `langya simulate`.
 #[derive(Debug, Clone, Args)]
@@ -101,7 +101,7 @@ async fn write_files(
             let mut file = SimulatedVotesFile::begin(policy, format, out)?;
             let mut written = 0;
             while written < options.votes {
-                let part = STEP.min(options.votes - written);
+                let part = VOTES_PER_SIGNAL_CHECK.min(options.votes - written);
                 file.write(simulation, part)?;
                 written += part;
                 bar.set_position(written.into());
@@ -111,7 +111,7 @@ async fn write_files(
         })
         .await?;
     bar.finish_and_clear();
-    truth_out.fill(|out| write_truth(simulation.models(), out))?;
+    truth_out.fill(|out| write_true_strengths(simulation.models(), out))?;
     finish_together([votes_out, truth_out])
 }
 

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::SimulateOptions;
 use crate::domain::battle::pairing::{PairingRules, Policy};
 use crate::domain::integrity::rigging_simulation::{
-    Control, ControlLimits, PLACES, RIGGED_VOTES, RiggingError, RiggingOptions, RiggingResult, simulate_rigging,
+    Control, ControlLimits, PLACE_GAINS, RIGGED_VOTES, RiggingError, RiggingOptions, RiggingResult, simulate_rigging,
 };
 use crate::error::{BadInput, CommandFailure, CommandResult};
 use crate::infra::config::PairingSettings;
@@ -209,7 +209,7 @@ pub(super) fn run(options: &SimulateOptions) -> CommandResult<ExitCode> {
     let lines: Vec<RigLine> = results.iter().map(|result| RigLine::new(options.votes, result)).collect();
     output::print(&render(&lines, flags.format)?)?;
     eprintln!(
-        "note: seed {}; mean places up for {RIGGED_VOTES:?} rigged votes; median votes (battles) for {PLACES:?} places, - if most \
+        "note: seed {}; mean places up for {RIGGED_VOTES:?} rigged votes; median votes (battles) for {PLACE_GAINS:?} places, - if most \
          targets do not rise so far with {} votes",
         options.seed, flags.most_rigged
     );

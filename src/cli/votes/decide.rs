@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::filters::FilterFlags;
 use super::list::ListedVote;
 use crate::databases;
-use crate::domain::admin::LONGEST_REASON;
+use crate::domain::admin::MAX_REASON_CHARS;
 use crate::domain::integrity::exclusion_decision::{ExclusionDecision, SelectedVote};
 use crate::domain::integrity::exclusion_rule::ExclusionRule;
 use crate::domain::integrity::leaderboard_change::{ChangedModel, LeaderboardChange, LeaderboardPlace};
@@ -28,7 +28,7 @@ use crate::table::{render, table};
 use crate::{Location, output, progress};
 
 /// Maximum number of voters in a table, those with the most votes.
-const SHOWN_VOTERS: usize = 20;
+const MAX_LISTED_VOTERS: usize = 20;
 
 /// Flags of `langya votes exclude`.
 #[derive(Debug, Clone, Args)]
@@ -73,8 +73,8 @@ struct CommonDecideOptions {
 
 fn parse_text(text: &str) -> Result<String, String> {
     let text = text.trim();
-    let is_usable = !text.is_empty() && text.chars().count() <= LONGEST_REASON && is_storable(text);
-    is_usable.then(|| text.to_owned()).ok_or_else(|| format!("write 1 to {LONGEST_REASON} characters of plain text"))
+    let is_usable = !text.is_empty() && text.chars().count() <= MAX_REASON_CHARS && is_storable(text);
+    is_usable.then(|| text.to_owned()).ok_or_else(|| format!("write 1 to {MAX_REASON_CHARS} characters of plain text"))
 }
 
 /// Report of a decision, or of its dry run.
@@ -240,7 +240,7 @@ fn shown(report: &DecisionReport, votes: &[ListedVote<'_>], format: OutputFormat
         OutputFormat::Json => Ok(format!("{}\n", serde_json::to_string_pretty(report)?)),
         OutputFormat::Csv => render(votes, format),
         OutputFormat::Table => {
-            let rows = report.voters.iter().take(SHOWN_VOTERS);
+            let rows = report.voters.iter().take(MAX_LISTED_VOTERS);
             let rows: Vec<Vec<String>> = rows
                 .map(|row| {
                     let voter = if row.voter.is_empty() { "(not named)" } else { &row.voter };
@@ -248,8 +248,8 @@ fn shown(report: &DecisionReport, votes: &[ListedVote<'_>], format: OutputFormat
                 })
                 .collect();
             let mut text = report.sentence() + "\n" + &table(&["voter", "votes"], rows);
-            if report.voters.len() > SHOWN_VOTERS {
-                text += &format!("… and {} more\n", report.voters.len() - SHOWN_VOTERS);
+            if report.voters.len() > MAX_LISTED_VOTERS {
+                text += &format!("… and {} more\n", report.voters.len() - MAX_LISTED_VOTERS);
             }
             if let Some(change) = &report.leaderboard {
                 text = text + "\n" + &change_table(change);

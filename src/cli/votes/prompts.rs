@@ -17,7 +17,7 @@ use crate::table::{TableRow, render};
 use crate::{Location, output, progress};
 
 /// Maximum length of a prompt in a table, in characters.
-const SHOWN: usize = 60;
+const MAX_PROMPT_CHARS: usize = 60;
 
 /// Flags of `langya votes prompts`.
 #[derive(Debug, Clone, Args)]
@@ -72,7 +72,7 @@ impl TableRow for ClusterLine {
             self.rated.to_string(),
             self.voters.to_string(),
             format!("{:.2} %", 100.0 * self.share),
-            console::truncate_str(&self.prompt, SHOWN, "…").into_owned(),
+            console::truncate_str(&self.prompt, MAX_PROMPT_CHARS, "…").into_owned(),
         ]
     }
 }

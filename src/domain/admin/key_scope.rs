@@ -8,7 +8,7 @@ pub const KEY_PREFIX: &str = "langya_";
 /// Maximum length of a key's name, in characters.
 pub const MAX_NAME_CHARS: usize = 60;
 /// Maximum lifetime of a key that expires, in days.
-pub const MAX_DAYS: u32 = 3_650;
+pub const MAX_LIFETIME_DAYS: u32 = 3_650;
 
 /// Permission of an API key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]

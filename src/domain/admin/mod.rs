@@ -11,4 +11,4 @@ pub mod second_factor;
 pub mod totp;
 
 /// Maximum length in characters of a reason for an exclusion, a deletion request or its answer, or the exclusion of an annotator.
-pub const LONGEST_REASON: usize = 500;
+pub const MAX_REASON_CHARS: usize = 500;

@@ -7,10 +7,10 @@ use ring::hmac;
 /// Validity of a code, in seconds.
 const STEP_SECONDS: i64 = 30;
 /// Tolerated clock skew in steps, in both directions.
-const SKEW: i64 = 1;
+const MAX_SKEW_STEPS: i64 = 1;
 /// Length of a secret, in bytes: as long as the hash (RFC 4226, 4).
 pub const SECRET_BYTES: usize = 20;
-const DIGITS: u32 = 6;
+const CODE_DIGITS: u32 = 6;
 const BASE32: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
 /// Returns the step of a typed code; `None` for a wrong one. Steps up to `used` are rejected, so no code is accepted twice.
@@ -18,7 +18,7 @@ const BASE32: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 pub fn step_of(secret: &[u8], typed: &str, unix_ms: i64, used: Option<i64>) -> Option<i64> {
     let typed: String = typed.chars().filter(|letter| !letter.is_whitespace()).take(7).collect();
     let now = unix_ms.div_euclid(1_000 * STEP_SECONDS);
-    let steps = (now - SKEW..=now + SKEW).filter(|&step| used.is_none_or(|used| step > used));
+    let steps = (now - MAX_SKEW_STEPS..=now + MAX_SKEW_STEPS).filter(|&step| used.is_none_or(|used| step > used));
     steps.rev().find(|&step| code(secret, step) == typed)
 }
 
@@ -30,7 +30,7 @@ pub fn code(secret: &[u8], step: i64) -> String {
     let hash = tag.as_ref();
     let at = usize::from(hash[hash.len() - 1] & 15);
     let word = u32::from_be_bytes([hash[at] & 127, hash[at + 1], hash[at + 2], hash[at + 3]]);
-    format!("{:06}", word % 10_u32.pow(DIGITS))
+    format!("{:06}", word % 10_u32.pow(CODE_DIGITS))
 }
 
 /// Returns the step of a moment.

@@ -2,19 +2,19 @@
 
 const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 /// Letters per code: 26 × 5 bits hold 128.
-const LETTERS: usize = 26;
+const LETTERS_PER_CODE: usize = 26;
 /// Letters per group between dashes.
-const GROUP: usize = 5;
+const LETTERS_PER_GROUP: usize = 5;
 
 /// Encodes the bits of a code in groups: `0123A-…`.
 #[must_use]
 pub fn encode(bits: u128) -> String {
     let letter = |at: usize| {
-        let value = (bits >> (5 * (LETTERS - 1 - at))) & 31;
+        let value = (bits >> (5 * (LETTERS_PER_CODE - 1 - at))) & 31;
         char::from(ALPHABET[usize::try_from(value).expect("five bits")])
     };
-    let dash = |at: usize| (at > 0 && at.is_multiple_of(GROUP) && at + 1 < LETTERS).then_some('-');
-    (0..LETTERS).flat_map(|at| dash(at).into_iter().chain([letter(at)])).collect()
+    let dash = |at: usize| (at > 0 && at.is_multiple_of(LETTERS_PER_GROUP) && at + 1 < LETTERS_PER_CODE).then_some('-');
+    (0..LETTERS_PER_CODE).flat_map(|at| dash(at).into_iter().chain([letter(at)])).collect()
 }
 
 /// Normalises a typed code: without dashes and spaces, in capitals, `O` as 0, `I` and `L` as 1. Returns `None` for any other text.
@@ -27,8 +27,8 @@ pub fn normalised(typed: &str) -> Option<String> {
         letter => u8::try_from(letter).ok().filter(|byte| ALPHABET.contains(byte)).map(char::from),
     };
     // Stops reading a text that is too long for a code.
-    let letters: Option<String> = wanted.take(LETTERS + 1).map(read).collect();
-    letters.filter(|letters| letters.len() == LETTERS)
+    let letters: Option<String> = wanted.take(LETTERS_PER_CODE + 1).map(read).collect();
+    letters.filter(|letters| letters.len() == LETTERS_PER_CODE)
 }
 
 #[cfg(test)]

@@ -8,11 +8,11 @@
 use sha2::{Digest, Sha256};
 
 /// Puzzles per proof.
-const COUNT: u32 = 16;
+const PUZZLES_PER_PROOF: u32 = 16;
 /// Minimum zero bits per puzzle, just above the pressure threshold.
-const MIN_BITS: u32 = 10;
+const MIN_ZERO_BITS: u32 = 10;
 /// Maximum zero bits per puzzle: 16 × 2^14 hashes, about two seconds on a slow phone.
-const MAX_BITS: u32 = 14;
+const MAX_ZERO_BITS: u32 = 14;
 
 /// Required work: number and difficulty of the puzzles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,10 +31,10 @@ pub fn puzzles_under(pressure: f64, threshold: f64) -> Option<Puzzles> {
     }
     let above = (pressure - threshold) / (1.0 - threshold);
     // Each step doubles the work; the last one begins at four fifths of the range above the threshold.
-    let steps = MAX_BITS - MIN_BITS + 1;
-    let begins = |bits: &u32| f64::from(bits - MIN_BITS) / f64::from(steps);
-    let bits = (MIN_BITS..=MAX_BITS).rev().find(|bits| above >= begins(bits)).unwrap_or(MIN_BITS);
-    Some(Puzzles { count: COUNT, bits })
+    let steps = MAX_ZERO_BITS - MIN_ZERO_BITS + 1;
+    let begins = |bits: &u32| f64::from(bits - MIN_ZERO_BITS) / f64::from(steps);
+    let bits = (MIN_ZERO_BITS..=MAX_ZERO_BITS).rev().find(|bits| above >= begins(bits)).unwrap_or(MIN_ZERO_BITS);
+    Some(Puzzles { count: PUZZLES_PER_PROOF, bits })
 }
 
 /// Verifies the solutions of a seed's puzzles, in their order.

@@ -13,7 +13,7 @@ use super::Side;
 /// Least distance between the numbers of two logs of one battle; more than a battle has events.
 pub const EPOCH_GAP: u64 = 1 << 20;
 /// Bytes of an event besides its text.
-const EVENT_BYTES: u64 = 64;
+const EVENT_OVERHEAD_BYTES: u64 = 64;
 
 /// Event of a battle as its visitor may see it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -208,7 +208,7 @@ impl EventLog {
 
     fn push(&mut self, entry: EventEntry) {
         let text = if let BattleEvent::Delta { text, .. } = &entry.event { text.len() as u64 } else { 0 };
-        self.bytes += EVENT_BYTES + text;
+        self.bytes += EVENT_OVERHEAD_BYTES + text;
         self.next_seq = entry.seq + 1;
         self.entries.push(entry);
     }

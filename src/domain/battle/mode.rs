@@ -60,7 +60,7 @@ impl BattleMode {
 
     /// Whether every model that answers is known before the vote.
     #[must_use]
-    pub fn hides_nothing(self) -> bool {
+    pub fn reveals_all_models(self) -> bool {
         self.sides().iter().all(|side| self.names(*side))
     }
 
@@ -144,7 +144,7 @@ mod tests {
             assert_eq!(mode.unrated_because().is_none(), mode.choices() == 0, "{mode:?}");
         }
         assert_eq!(BattleMode::ALL.map(BattleMode::choices), [0, 2, 1, 1]);
-        assert_eq!(BattleMode::ALL.map(BattleMode::hides_nothing), [false, true, true, false]);
+        assert_eq!(BattleMode::ALL.map(BattleMode::reveals_all_models), [false, true, true, false]);
     }
 
     #[test]

@@ -12,14 +12,14 @@ mod schedule;
 
 use std::time::Duration;
 
-pub use self::duration_classes::{ClassDraw, DurationClasses, TICK};
+pub use self::duration_classes::{ClassDraw, DurationClasses, MIN_STEP_INTERVAL};
 pub use self::schedule::Pace;
 use super::Side;
 use arrivals::{Arrivals, TextSize};
 use schedule::Schedule;
 
 /// Interval at which both replies are read while no step is due, once text shows.
-const READ_EVERY: Duration = Duration::from_millis(50);
+const READ_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Output of a step for one side.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -103,7 +103,7 @@ impl Pacer {
         lane.pending.push_str(text);
         lane.pending_chars += size.chars;
         if self.quantum.is_some() {
-            lane.arrivals.came(size, at);
+            lane.arrivals.add_text(size, at);
         }
     }
 
@@ -131,7 +131,7 @@ impl Pacer {
     /// tempo is measured.
     #[must_use]
     pub fn read_every(&self) -> Option<Duration> {
-        (self.schedule.taken > 0).then_some(READ_EVERY)
+        (self.schedule.taken > 0).then_some(READ_INTERVAL)
     }
 
     /// The earliest time at which a step may be due, as known at `at`; `None` while it depends on text that has not arrived.

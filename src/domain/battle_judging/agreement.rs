@@ -120,7 +120,7 @@ pub enum SliceKind {
     Intent,
     /// `first` after one turn, `multi` after several.
     Turns,
-    /// Rating distance of the two models on the leaderboard, in points: see [`BANDS`].
+    /// Rating distance of the two models on the leaderboard, in points: see [`DISTANCE_BANDS`].
     Distance,
 }
 
@@ -138,7 +138,7 @@ pub struct SliceAgreement {
 }
 
 /// Upper bounds and names of the distance bands; the last band is unbounded.
-pub const BANDS: [(f64, &str); 4] = [(50.0, "0-50"), (100.0, "50-100"), (200.0, "100-200"), (f64::INFINITY, "200+")];
+pub const DISTANCE_BANDS: [(f64, &str); 4] = [(50.0, "0-50"), (100.0, "50-100"), (200.0, "100-200"), (f64::INFINITY, "200+")];
 /// Band of two models whose distance is unknown.
 pub const UNKNOWN_DISTANCE: &str = "unknown";
 
@@ -160,8 +160,8 @@ impl<'l> Distances<'l> {
             (Some((one, x)), Some((other, y))) if one == other => Some((x - y).abs()),
             _ => None,
         };
-        let band = apart.and_then(|apart| BANDS.iter().position(|(end, _)| apart < *end));
-        band.map_or((BANDS.len(), UNKNOWN_DISTANCE), |at| (at, BANDS[at].1))
+        let band = apart.and_then(|apart| DISTANCE_BANDS.iter().position(|(end, _)| apart < *end));
+        band.map_or((DISTANCE_BANDS.len(), UNKNOWN_DISTANCE), |at| (at, DISTANCE_BANDS[at].1))
     }
 }
 

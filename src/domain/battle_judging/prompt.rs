@@ -16,7 +16,7 @@ const PROMPT: &str = include_str!("prompts/battle.toml");
 const FIELDS: JudgePromptFields =
     JudgePromptFields { required: &["conversation_a", "conversation_b"], optional: &["mark"] };
 /// Maximum length of a judge's reply, in tokens.
-pub const MAX_TOKENS: u32 = 2048;
+pub const MAX_REPLY_TOKENS: u32 = 2048;
 
 /// Turn of a battle.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -78,7 +78,7 @@ impl BattlePrompt {
         };
         let values = [("conversation_a", a.as_str()), ("conversation_b", b.as_str()), ("mark", mark.as_str())];
         let sampling =
-            ItemSampling { temperature: Some(0.0), max_tokens: Some(MAX_TOKENS), seed: None, logprobs: false };
+            ItemSampling { temperature: Some(0.0), max_tokens: Some(MAX_REPLY_TOKENS), seed: None, logprobs: false };
         JudgeStep::Ask(JudgeRequest { messages: judge_prompt.messages(&values), sampling })
     }
 }

@@ -19,7 +19,7 @@ use crate::stats::confidence::ConfidenceLevel;
 use crate::time::Timestamp;
 
 /// Number of displayed characters of a hash.
-pub(crate) const SHOWN: usize = 12;
+pub(crate) const SHOWN_HASH_CHARS: usize = 12;
 
 /// Report on the judges of the arena's battles.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -118,7 +118,7 @@ fn one(judge: &Judge<'_>, distances: &Distances<'_>, level: ConfidenceLevel) -> 
     let inconsistent = bias.turns - bias.consistent;
     Ok(JudgeReport {
         judge: judge.name.to_owned(),
-        prompt: judge.prompt_sha256.chars().take(SHOWN).collect(),
+        prompt: judge.prompt_sha256.chars().take(SHOWN_HASH_CHARS).collect(),
         by_other_prompts: judge.by_other_prompts,
         own_battles: battles.iter().filter(|battle| battle.vote.models.iter().any(|model| model == judge.name)).count(),
         latest: judge.latest.0,

@@ -123,7 +123,7 @@ pub fn by_judge(said: &[JudgedVote]) -> Vec<Judge<'_>> {
         let way = Judge { name, prompt_sha256, battles, by_other_prompts: 0, latest };
         match judges.last_mut().filter(|former| former.name == name) {
             None => judges.push(way),
-            Some(former) => former.take_up(way),
+            Some(former) => former.merge_judgements(way),
         }
     }
     judges
@@ -137,7 +137,7 @@ impl Judge<'_> {
     }
 
     /// Keeps the set of instructions with more judged battles, and counts the battles of the other.
-    fn take_up(&mut self, other: Self) {
+    fn merge_judgements(&mut self, other: Self) {
         let weight = |judge: &Self| (judge.judged(), judge.latest);
         let (more, fewer) = if weight(&other) > weight(self) { (other, &*self) } else { (self.clone(), &other) };
         let by_other_prompts = self.by_other_prompts + fewer.battles.len();

@@ -7,7 +7,7 @@ use super::item::{Answer, Ask, Item, request_sha256};
 use crate::sha256::sha256;
 
 /// Word of placeholder answers, for estimating the size of later questions.
-const PLACEHOLDER: &str = "word ";
+const PLACEHOLDER_WORD: &str = "word ";
 /// Number of words of a placeholder answer, a typical length.
 const PLACEHOLDER_LENGTH: usize = 400;
 
@@ -27,7 +27,7 @@ struct IndexedAnswer {
 }
 
 fn placeholder(ask: &Ask) -> Answer {
-    Answer { turn: ask.turn, text: PLACEHOLDER.repeat(PLACEHOLDER_LENGTH) }
+    Answer { turn: ask.turn, text: PLACEHOLDER_WORD.repeat(PLACEHOLDER_LENGTH) }
 }
 
 /// Computes the hash that identifies a question: its messages and sampling settings.

@@ -5,14 +5,14 @@ use super::item::Item;
 use crate::sha256::sha256;
 
 /// Number of canaries.
-pub const CANARIES: usize = 20;
+pub const CANARY_COUNT: usize = 20;
 
 /// Returns the ids of a suite's canaries: those with the smallest SHA-256, which is independent of other items and data versions.
 #[must_use]
 pub fn canaries<'i>(ids: impl IntoIterator<Item = &'i str>) -> Vec<&'i str> {
     let mut hashed: Vec<(String, &str)> = ids.into_iter().map(|id| (sha256(id.as_bytes()), id)).collect();
     hashed.sort_unstable();
-    hashed.into_iter().take(CANARIES).map(|(_, id)| id).collect()
+    hashed.into_iter().take(CANARY_COUNT).map(|(_, id)| id).collect()
 }
 
 /// Retains the canaries of a suite, in its order.
@@ -29,9 +29,9 @@ mod tests {
     fn canaries_stay_where_other_items_come() {
         let all: Vec<String> = (0..100).map(|id| id.to_string()).collect();
         let of = |end: usize| canaries(all[..end].iter().map(String::as_str));
-        assert_eq!((of(100).len(), of(7).len()), (CANARIES, 7));
+        assert_eq!((of(100).len(), of(7).len()), (CANARY_COUNT, 7));
         let kept = of(100).into_iter().filter(|id| of(95).contains(id)).count();
-        assert!(kept >= CANARIES - 5, "of five new items each displaces one at most: {kept}");
+        assert!(kept >= CANARY_COUNT - 5, "of five new items each displaces one at most: {kept}");
         let backwards = canaries(all.iter().rev().map(String::as_str));
         assert_eq!(backwards, of(100), "whatever their order");
     }

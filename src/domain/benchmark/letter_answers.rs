@@ -19,7 +19,7 @@ use crate::judging::prompt_file::PromptFile;
 use crate::judging::verdict::{Letter, Verdict, choice};
 
 /// Variant of a prompt file with the question to the models.
-const ASK: &str = "ask";
+const QUESTION_VARIANT: &str = "ask";
 const FIELDS: JudgePromptFields =
     JudgePromptFields { required: &["question", "a", "b", "c", "d"], optional: &["capability"] };
 
@@ -28,7 +28,7 @@ pub(super) struct ChoicePrompt(JudgePrompt);
 
 impl ChoicePrompt {
     pub(super) fn new(file: &PromptFile) -> Result<Self, SuiteError> {
-        Ok(Self(JudgePrompt::new(ASK, &file.variant(ASK), FIELDS)?))
+        Ok(Self(JudgePrompt::new(QUESTION_VARIANT, &file.variant(QUESTION_VARIANT), FIELDS)?))
     }
 
     /// Returns the question with its options, unless it is answered.
@@ -89,12 +89,12 @@ pub(super) fn scores(items: &[Item], verdicts: &Verdicts<'_>, parts: &[(Part, Ve
 #[serde(untagged, expecting = "the options are neither a list, nor an object with each letter once, nor a text")]
 pub(super) enum OptionTexts {
     List(Vec<String>),
-    ByLetter(#[serde(deserialize_with = "each_once")] BTreeMap<String, String>),
+    ByLetter(#[serde(deserialize_with = "deserialize_unique_keys")] BTreeMap<String, String>),
     Text(String),
 }
 
 /// Deserializes an object whose keys differ; JSON itself allows the same key twice.
-fn each_once<'de, D: Deserializer<'de>>(object: D) -> Result<BTreeMap<String, String>, D::Error> {
+fn deserialize_unique_keys<'de, D: Deserializer<'de>>(object: D) -> Result<BTreeMap<String, String>, D::Error> {
     struct EachOnce;
     impl<'de> Visitor<'de> for EachOnce {
         type Value = BTreeMap<String, String>;

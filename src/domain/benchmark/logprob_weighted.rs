@@ -68,7 +68,7 @@ impl Suite for LogprobWeighted {
 mod tests {
     use super::*;
     use crate::benchmark::registry::suite;
-    use crate::benchmark::suite_options::NAMES;
+    use crate::benchmark::suite_options::BUILT_IN_SUITES;
 
     #[test]
     fn suites_of_scores_ask_for_probabilities_and_say_so_in_their_variant() {
@@ -91,7 +91,7 @@ mod tests {
     #[test]
     fn only_suites_of_scores_have_the_ablation() {
         let options = SuiteOptions { ablation: Some(LOGPROB_WEIGHTED.to_owned()), ..SuiteOptions::default() };
-        for name in NAMES {
+        for name in BUILT_IN_SUITES {
             match suite(name, &options) {
                 Ok(_) => assert!(!name.starts_with("superclue"), "{name}"),
                 Err(SuiteError::UnknownAblation { known, .. }) => {

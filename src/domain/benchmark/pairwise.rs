@@ -24,17 +24,17 @@ pub const TIES_HALF: &str = "ties half";
 pub const THREE_ONE_ZERO: &str = "3-1-0";
 
 /// Maximum length of a judge's reply, in tokens.
-const MAX_TOKENS: u32 = 2048;
+const MAX_REPLY_TOKENS: u32 = 2048;
 
-const SINGLE: JudgePromptFields =
+const SINGLE_TURN_FIELDS: JudgePromptFields =
     JudgePromptFields { required: &["question", "answer_a", "answer_b"], optional: &["ref_answer_1"] };
-const SINGLE_REFERENCE: JudgePromptFields =
+const SINGLE_TURN_REFERENCE_FIELDS: JudgePromptFields =
     JudgePromptFields { required: &["question", "answer_a", "answer_b", "ref_answer_1"], optional: &[] };
-const MULTI: JudgePromptFields = JudgePromptFields {
+const MULTI_TURN_FIELDS: JudgePromptFields = JudgePromptFields {
     required: &["question_1", "question_2", "answer_a_1", "answer_a_2", "answer_b_1", "answer_b_2"],
     optional: &["ref_answer_1", "ref_answer_2"],
 };
-const MULTI_REFERENCE: JudgePromptFields = JudgePromptFields {
+const MULTI_TURN_REFERENCE_FIELDS: JudgePromptFields = JudgePromptFields {
     required: &[
         "question_1",
         "question_2",
@@ -85,10 +85,10 @@ impl PairPrompts {
             }
         };
         Ok(Self {
-            single: judge_prompt("pair-v2", SINGLE)?,
-            multi: judge_prompt("pair-v2-multi-turn", MULTI)?,
-            single_reference: judge_prompt("pair-math-v1", SINGLE_REFERENCE)?,
-            multi_reference: judge_prompt("pair-math-v1-multi-turn", MULTI_REFERENCE)?,
+            single: judge_prompt("pair-v2", SINGLE_TURN_FIELDS)?,
+            multi: judge_prompt("pair-v2-multi-turn", MULTI_TURN_FIELDS)?,
+            single_reference: judge_prompt("pair-math-v1", SINGLE_TURN_REFERENCE_FIELDS)?,
+            multi_reference: judge_prompt("pair-math-v1-multi-turn", MULTI_TURN_REFERENCE_FIELDS)?,
         })
     }
 
@@ -148,7 +148,7 @@ impl PairPrompts {
             ("ref_answer_2", reference(2).unwrap_or_default()),
         ];
         let sampling =
-            ItemSampling { temperature: Some(0.0), max_tokens: Some(MAX_TOKENS), seed: None, logprobs: false };
+            ItemSampling { temperature: Some(0.0), max_tokens: Some(MAX_REPLY_TOKENS), seed: None, logprobs: false };
         JudgeRequest { messages: judge_prompt.messages(&values), sampling }
     }
 }
@@ -226,8 +226,8 @@ pub(super) fn scores(
         Some(Score { std_dev: None, ..score })
     };
     let (own, others): (Counting, &[(&str, Points)]) = match levels {
-        Levels::Three => (Counting::Together(WIN_OR_TIE), &[(TIES_HALF, HALF), (THREE_ONE_ZERO, THIRD)]),
-        Levels::Five => (Counting::Votes, &[(WINS_AND_TIES, WIN_OR_TIE), (TIES_HALF, HALF), (THREE_ONE_ZERO, THIRD)]),
+        Levels::Three => (Counting::Together(TIE_AS_WIN), &[(TIES_HALF, TIE_AS_HALF_WIN), (THREE_ONE_ZERO, TIE_AS_THIRD_WIN)]),
+        Levels::Five => (Counting::Votes, &[(WINS_AND_TIES, TIE_AS_WIN), (TIES_HALF, TIE_AS_HALF_WIN), (THREE_ONE_ZERO, TIE_AS_THIRD_WIN)]),
     };
     let whole = (Part::overall(), all.clone());
     let mut scores = Vec::new();
@@ -250,7 +250,7 @@ pub(super) fn item_score(item: &Item, verdicts: &Verdicts<'_>, levels: Levels) -
     let turns = item.turn_numbers().take(2);
     match levels {
         Levels::Three => {
-            let turns = turns.map(|turn| Some(WIN_OR_TIE.of(result(&item.id, turn, verdicts)?)));
+            let turns = turns.map(|turn| Some(TIE_AS_WIN.of(result(&item.id, turn, verdicts)?)));
             mean(&turns.collect::<Option<Vec<f64>>>()?)
         }
         Levels::Five => {
@@ -278,9 +278,9 @@ struct Points {
     tie: f64,
 }
 
-const WIN_OR_TIE: Points = Points { win: 100.0, tie: 100.0 };
-const HALF: Points = Points { win: 100.0, tie: 50.0 };
-const THIRD: Points = Points { win: 100.0, tie: 100.0 / 3.0 };
+const TIE_AS_WIN: Points = Points { win: 100.0, tie: 100.0 };
+const TIE_AS_HALF_WIN: Points = Points { win: 100.0, tie: 50.0 };
+const TIE_AS_THIRD_WIN: Points = Points { win: 100.0, tie: 100.0 / 3.0 };
 
 impl Points {
     fn of(self, result: GameResult) -> f64 {

@@ -124,7 +124,7 @@ impl<'j> JudgementTable<'j> {
     /// Keeps only the judges whose scores are shown unless others are asked for: the panel, or else the judge with the most verdicts.
     #[must_use]
     pub fn of_default_judges(mut self) -> Self {
-        let shown = self.panel().or_else(|| Some(vec![self.fullest()?])).unwrap_or_default();
+        let shown = self.panel().or_else(|| Some(vec![self.judge_with_most_verdicts()?])).unwrap_or_default();
         self.judges = shown.iter().map(|&judge| self.judges[judge]).collect();
         for model in &mut self.models {
             model.by_judge = shown.iter().map(|&judge| std::mem::take(&mut model.by_judge[judge])).collect();
@@ -139,7 +139,7 @@ impl<'j> JudgementTable<'j> {
         if self.judges.len() < 2 {
             return None;
         }
-        let fullest = self.fullest()?;
+        let fullest = self.judge_with_most_verdicts()?;
         let judged: Vec<Vec<JudgedTurns<'_>>> = self.models.iter().map(ModelJudgements::judged).collect();
         let by_fullest: Vec<_> = judged.iter().filter(|model| !model[fullest].is_empty()).collect();
         let belongs = |judge: &usize| {
@@ -152,7 +152,7 @@ impl<'j> JudgementTable<'j> {
     }
 
     /// Returns the position of the judge with the most verdicts, of the latest one on a tie; `None` without judges.
-    fn fullest(&self) -> Option<usize> {
+    fn judge_with_most_verdicts(&self) -> Option<usize> {
         let verdicts = |judge: &usize| {
             let own: Vec<&Judgement> = self.models.iter().flat_map(|model| model.by_judge[*judge].clone()).collect();
             let verdicts = own.iter().filter(|judgement| judgement.status == Status::Ok).count();

@@ -1,7 +1,7 @@
 //! Registry of built-in and custom suites.
 
 use super::record::BenchSuiteRow;
-use super::suite_options::{NAMES, SuiteError, SuiteOptions};
+use super::suite_options::{BUILT_IN_SUITES, SuiteError, SuiteOptions};
 use crate::benchmark::Suite;
 use crate::benchmark::alignbench::AlignBench;
 use crate::benchmark::custom::CustomSuite;
@@ -55,7 +55,7 @@ fn built_in(name: &str, options: &SuiteOptions) -> Result<Box<dyn Suite>, SuiteE
         "urs" => Ok(Box::new(Urs::new(options)?)),
         "alignbench" => Ok(Box::new(AlignBench::new(options)?)),
         "mtbench101" => Ok(Box::new(MtBench101::new(options)?)),
-        _ => Err(SuiteError::UnknownSuite { name: name.to_owned(), known: NAMES.join(", ") }),
+        _ => Err(SuiteError::UnknownSuite { name: name.to_owned(), known: BUILT_IN_SUITES.join(", ") }),
     }
 }
 
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn every_suite_reads_the_item_that_is_shown_for_it() {
-        assert_eq!(DATA_FORMATS.map(|(name, ..)| name), NAMES);
+        assert_eq!(DATA_FORMATS.map(|(name, ..)| name), BUILT_IN_SUITES);
         for (name, _, example) in DATA_FORMATS {
             let items = suite(name, &SuiteOptions::default()).unwrap().read(example.as_bytes());
             assert_eq!(items.map(|items| items.len()), Ok(1), "{name}");

@@ -19,7 +19,7 @@ use crate::stats::paired::{PairedDifference, holm, paired_difference};
 use crate::stats::{real, real_len};
 
 /// Significance level for drift: a smaller adjusted p value is drift.
-const DRIFT: f64 = 0.01;
+const DRIFT_SIGNIFICANCE: f64 = 0.01;
 
 /// Results of a run by model and item.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -244,7 +244,7 @@ fn adjust(models: &mut [ModelAcrossRuns]) {
         start += number;
         if let Some(found) = &mut model.canaries {
             found.adjusted_p = least;
-            found.drift = least.is_some_and(|p| p < DRIFT);
+            found.drift = least.is_some_and(|p| p < DRIFT_SIGNIFICANCE);
         }
     }
 }

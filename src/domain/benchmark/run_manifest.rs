@@ -12,11 +12,11 @@ use super::judgement::JudgeStep;
 use crate::sha256::sha256;
 
 /// Placeholder for an answer in hashed prompts.
-const ANSWER: &str = "{answer}";
+const ANSWER_PLACEHOLDER: &str = "{answer}";
 /// Name of a change in the use of batches.
-pub const BATCH: &str = "batch";
+pub const BATCH_CHANGE: &str = "batch";
 /// Prefix of a change in a participant's settings, before its id.
-pub const SETTINGS_OF: &str = "settings of ";
+pub const SETTINGS_CHANGE_PREFIX: &str = "settings of ";
 /// Value of a change that is true.
 pub const YES: &str = "yes";
 /// Value of a change that is false.
@@ -132,7 +132,7 @@ impl RunManifest {
                 ("questions", run.questions_sha256.clone()),
                 ("prompts", run.prompts_sha256.clone()),
                 ("seeds", seeds(run)),
-                (BATCH, batch(run).to_owned()),
+                (BATCH_CHANGE, batch(run).to_owned()),
             ]
         };
         let plain =
@@ -141,7 +141,7 @@ impl RunManifest {
         let settings = ids.into_iter().map(|id| {
             let settings_of =
                 |run: &Self| run.participants.get(id).map(ParticipantSettings::to_string).unwrap_or_default();
-            (format!("{SETTINGS_OF}{id}"), settings_of(self), settings_of(other))
+            (format!("{SETTINGS_CHANGE_PREFIX}{id}"), settings_of(self), settings_of(other))
         });
         let all = plain.chain(settings).filter(|(_, before, after)| before != after);
         all.map(|(what, before, after)| RunChange { what, before, after }).collect()
@@ -164,7 +164,7 @@ impl std::fmt::Display for ParticipantSettings {
 
 /// Returns the judge requests about an item with placeholders for its answers and those of a baseline.
 fn judge_requests(suite: &dyn Suite, item: &Item) -> Vec<super::judgement::JudgeRequest> {
-    let answers: Vec<Answer> = item.turn_numbers().map(|turn| Answer { turn, text: ANSWER.to_owned() }).collect();
+    let answers: Vec<Answer> = item.turn_numbers().map(|turn| Answer { turn, text: ANSWER_PLACEHOLDER.to_owned() }).collect();
     let tasks = suite.judgings(item, &answers, &answers).into_iter();
     tasks.filter_map(|task| if let JudgeStep::Ask(request) = task.step { Some(request) } else { None }).collect()
 }

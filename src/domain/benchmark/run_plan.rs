@@ -11,7 +11,7 @@ use crate::judging::budget::{Budget, Spent};
 /// Maximum number of runs in a plan.
 pub const MAX_RUNS: usize = 1_000;
 /// Maximum of a plan's whole numbers: the largest integer in a TOML file.
-const LARGEST: u64 = i64::MAX.unsigned_abs();
+const MAX_TOML_INTEGER: u64 = i64::MAX.unsigned_abs();
 
 /// Error of a plan.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -233,11 +233,11 @@ impl RunPlan {
         if self.budget.is_some_and(|budget| !budget.is_finite() || budget < 0.0) {
             return bad(InvalidPlanKey::Budget);
         }
-        if self.max_calls.is_some_and(|most| most > LARGEST) {
+        if self.max_calls.is_some_and(|most| most > MAX_TOML_INTEGER) {
             return bad(InvalidPlanKey::MaxCalls);
         }
         let mut seeds = self.suites.iter().map(|suite| suite.seed).chain([self.seed]).flatten();
-        if seeds.any(|seed| seed > LARGEST) {
+        if seeds.any(|seed| seed > MAX_TOML_INTEGER) {
             return bad(InvalidPlanKey::Seed);
         }
         if let Some((key, name)) = self.names().find(|(_, name)| name.chars().any(char::is_control)) {
@@ -395,7 +395,7 @@ mod tests {
             ablation: Some("x\"y".to_owned()),
             compat: names(&["c.d"]),
             canaries: true,
-            seed: Some(LARGEST),
+            seed: Some(MAX_TOML_INTEGER),
         };
         let all = RunPlan {
             models: names(&["m\\"]),
@@ -404,7 +404,7 @@ mod tests {
             samples: vec![1],
             seed: Some(1),
             budget: Some(2.0),
-            max_calls: Some(LARGEST),
+            max_calls: Some(MAX_TOML_INTEGER),
             batch: true,
             suites: vec![suite, PlannedSuite::named("urs")],
         };
@@ -414,8 +414,8 @@ mod tests {
     #[test]
     fn a_number_that_no_text_can_hold_is_refused() {
         let plan = RunPlan { suites: vec![PlannedSuite::named("urs")], ..RunPlan::default() };
-        let seed = RunPlan { seed: Some(LARGEST + 1), ..plan.clone() };
-        let most = RunPlan { max_calls: Some(LARGEST + 1), ..plan.clone() };
+        let seed = RunPlan { seed: Some(MAX_TOML_INTEGER + 1), ..plan.clone() };
+        let most = RunPlan { max_calls: Some(MAX_TOML_INTEGER + 1), ..plan.clone() };
         for (plan, key) in [(seed, "seed: write"), (most, "max_calls: write")] {
             assert!(plan.check().unwrap_err().to_string().starts_with(key));
         }

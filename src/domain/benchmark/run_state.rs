@@ -6,7 +6,7 @@ use crate::judging::budget::Spent;
 use crate::time::Timestamp;
 
 /// Time without a heartbeat after which a run counts as interrupted.
-const SILENT_MS: i64 = 60_000;
+const HEARTBEAT_TIMEOUT_MS: i64 = 60_000;
 
 /// State of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,7 +56,7 @@ impl RunState {
     /// Returns the state given the time of the latest heartbeat.
     #[must_use]
     pub fn seen(self, changed_at: Timestamp, now: Timestamp) -> Self {
-        let is_silent = now.0 - changed_at.0 > SILENT_MS;
+        let is_silent = now.0 - changed_at.0 > HEARTBEAT_TIMEOUT_MS;
         if self == Self::Running && is_silent { Self::Interrupted } else { self }
     }
 }
@@ -134,9 +134,9 @@ mod tests {
         assert_eq!(RunState::at_end(2, RunStop::Budget), RunState::OverBudget);
         assert_eq!(RunState::at_end(2, RunStop::Nothing), RunState::Failed);
         let seen = |state: RunState, silent| state.seen(Timestamp(5), Timestamp(5 + silent));
-        assert_eq!(seen(RunState::Running, SILENT_MS), RunState::Running);
-        assert_eq!(seen(RunState::Running, SILENT_MS + 1), RunState::Interrupted);
-        assert_eq!(seen(RunState::Done, SILENT_MS + 1), RunState::Done);
+        assert_eq!(seen(RunState::Running, HEARTBEAT_TIMEOUT_MS), RunState::Running);
+        assert_eq!(seen(RunState::Running, HEARTBEAT_TIMEOUT_MS + 1), RunState::Interrupted);
+        assert_eq!(seen(RunState::Done, HEARTBEAT_TIMEOUT_MS + 1), RunState::Done);
         for state in RunState::STORED {
             assert_eq!(state.as_str().parse(), Ok(state));
         }

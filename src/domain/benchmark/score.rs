@@ -15,7 +15,7 @@ use crate::stats::distribution::{self, Summary};
 use crate::stats::real;
 
 /// Minimum share of readable judgements; a score below it is flagged.
-pub const ENOUGH: f64 = 0.95;
+pub const MIN_READABLE_SHARE: f64 = 0.95;
 
 /// Kind of a suite's part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -103,7 +103,7 @@ impl Coverage {
     /// Whether the coverage is too low, so that the score is flagged.
     #[must_use]
     pub fn is_low(self) -> bool {
-        self.share() < ENOUGH
+        self.share() < MIN_READABLE_SHARE
     }
 }
 

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use crate::judging::judge_prompt::JudgePromptError;
 
 /// Names of the built-in suites.
-pub const NAMES: [&str; 5] = ["superclue-open", "superclue-close", "urs", "alignbench", "mtbench101"];
+pub const BUILT_IN_SUITES: [&str; 5] = ["superclue-open", "superclue-close", "urs", "alignbench", "mtbench101"];
 
 /// Prefix of the model's name in a variant. It comes last, and no other part of a variant contains it.
-const REFERENCES: &str = "references=";
+const REFERENCES_PREFIX: &str = "references=";
 
 /// Options of a suite.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -96,7 +96,7 @@ impl SuiteOptions {
     pub(super) fn variant(&self) -> String {
         let prompt =
             self.prompt.as_ref().map(|text| format!("prompt {}", &crate::sha256::sha256(text.as_bytes())[..12]));
-        let references = self.references.as_ref().map(|model| format!("{REFERENCES}{model}"));
+        let references = self.references.as_ref().map(|model| format!("{REFERENCES_PREFIX}{model}"));
         let parts = self.ablation.iter().cloned().chain(prompt).chain(self.compat.iter().cloned()).chain(references);
         parts.collect::<Vec<_>>().join(", ")
     }
@@ -105,7 +105,7 @@ impl SuiteOptions {
 /// Splits a variant into the part without references and the model whose answers they are; `None` if they are the data file's.
 #[must_use]
 pub fn split_references(variant: &str) -> (&str, Option<&str>) {
-    match variant.split_once(REFERENCES) {
+    match variant.split_once(REFERENCES_PREFIX) {
         Some((rest, model)) => (rest.trim_end_matches(", "), Some(model)),
         None => (variant, None),
     }

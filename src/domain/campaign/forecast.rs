@@ -73,7 +73,7 @@ mod tests {
     use rand::seq::SliceRandom as _;
     use rand_chacha::ChaCha8Rng;
 
-    use crate::rating::CENTRE;
+    use crate::rating::MEAN_RATING;
     use crate::rating::options::{IntervalMethod, LeaderboardOptions};
     use crate::rating::ranking::rank_log;
     use crate::rating::vote_log::VoteLog;
@@ -131,7 +131,7 @@ mod tests {
             }
             let options = LeaderboardOptions { interval: IntervalMethod::None, ..LeaderboardOptions::default() };
             let leaderboard = rank_log(&log, &options).unwrap();
-            ratings.extend(leaderboard.models.iter().map(|model| model.rating.unwrap() - CENTRE));
+            ratings.extend(leaderboard.models.iter().map(|model| model.rating.unwrap() - MEAN_RATING));
         }
         let spread = (ratings.iter().map(|rating| rating * rating).sum::<f64>() / real_len(ratings.len())).sqrt();
         let plan = CampaignPlan::parse(&PLAN.replace("pairwise", "rank")).unwrap();

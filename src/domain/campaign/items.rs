@@ -7,9 +7,9 @@ use super::questions::CampaignQuestion;
 use crate::battle::Outcome;
 
 /// Maximum length of a prompt, reference or answer in characters, limited by what an annotator can read.
-pub const MAX_TEXT: usize = 100_000;
+pub const MAX_TEXT_CHARS: usize = 100_000;
 /// Maximum number of answers of an item that are ranked at once.
-pub const MAX_RANKED: usize = 5;
+pub const MAX_RANKED_ANSWERS: usize = 5;
 
 /// Row of the file of answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -128,8 +128,8 @@ fn check(row: &AnswerRow) -> Result<(), ItemError> {
     }
     for (name, text) in [("prompt", &row.prompt), ("answer", &row.answer), ("reference", &row.reference)] {
         let length = text.chars().count();
-        if length > MAX_TEXT {
-            return fail(format!("the {name} has {length} characters: give at most {MAX_TEXT}"));
+        if length > MAX_TEXT_CHARS {
+            return fail(format!("the {name} has {length} characters: give at most {MAX_TEXT_CHARS}"));
         }
     }
     if row.item.len() > 200 || row.model.len() > 200 {
@@ -145,8 +145,8 @@ fn check_count(item: &CampaignItem, task: Task) -> Result<(), ItemError> {
             let only = item.answers.keys().next().map_or("", String::as_str);
             fail(format!("only {only:?} answers it: give at least two answers to compare"))
         }
-        (Task::Rank, many) if many > MAX_RANKED => {
-            fail(format!("it has {many} answers: nobody ranks more than {MAX_RANKED} at once, so take some out"))
+        (Task::Rank, many) if many > MAX_RANKED_ANSWERS => {
+            fail(format!("it has {many} answers: nobody ranks more than {MAX_RANKED_ANSWERS} at once, so take some out"))
         }
         _ => Ok(()),
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use super::invalid_judgement::{InvalidJudgement, LETTERS};
+pub use super::invalid_judgement::{InvalidJudgement, ANSWER_LETTERS};
 use super::plan::{CampaignPlan, Task};
 use super::questions::{self, AskedAbout, QuestionAnswers};
 use crate::battle::Outcome;
@@ -102,14 +102,14 @@ impl UnitJudgement {
         let ([false, false, false, true], Some(ranking)) = (sent.keys(), &sent.ranking) else {
             return invalid("send \"ranking\", a list of letters, and no outcome or score");
         };
-        let place = |letter: &String| LETTERS.iter().take(answers).position(|known| known == letter);
+        let place = |letter: &String| ANSWER_LETTERS.iter().take(answers).position(|known| known == letter);
         let places: Option<Vec<u8>> =
             ranking.iter().map(|letter| place(letter).and_then(|place| u8::try_from(place).ok())).collect();
         let all = |places: &Vec<u8>| places.len() == answers && places.iter().collect::<BTreeSet<_>>().len() == answers;
         match places.filter(all) {
             Some(places) => Ok(Self::Ranking(places)),
             None => {
-                invalid(&format!("the ranking names each of {} once, the best first", LETTERS[..answers].join(", ")))
+                invalid(&format!("the ranking names each of {} once, the best first", ANSWER_LETTERS[..answers].join(", ")))
             }
         }
     }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ending::EndCondition;
 pub use super::id::is_id;
-use super::questions::{self, CampaignQuestion, MAX_POINTS, QuestionKind, Subject};
+use super::questions::{self, CampaignQuestion, MAX_SCALE_POINTS, QuestionKind, Subject};
 use super::rubric::CampaignRubric;
 
 /// Maximum number of judgements per unit.
@@ -204,7 +204,7 @@ impl CampaignPlan {
         if self.rubric.is_some() && self.task != Task::Score {
             return bad("rubric", "its dimensions are scored: leave it out, or write task = \"score\"");
         }
-        if self.rubric.is_some() && highest - lowest >= MAX_POINTS {
+        if self.rubric.is_some() && highest - lowest >= MAX_SCALE_POINTS {
             return bad("scale", "each dimension of a rubric has buttons for its scores: give 11 of them at most");
         }
         if let Err(reason) = questions::check(&self.questions) {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::items::{AnswerRow, ItemError, MAX_TEXT};
+use super::items::{AnswerRow, ItemError, MAX_TEXT_CHARS};
 use crate::battle::message::{Message, MessageRole};
 use crate::benchmark::item::{Answer, Ask, Item, ItemSampling, Question};
 use crate::benchmark::judgement::JudgeTask;
@@ -71,7 +71,7 @@ impl CampaignPrompt {
 /// Whether an answer can be shown to annotators: it is not empty, and not too long.
 #[must_use]
 pub fn is_shown(answer: &str) -> bool {
-    !answer.trim().is_empty() && !answer.contains('\0') && answer.chars().count() <= MAX_TEXT
+    !answer.trim().is_empty() && !answer.contains('\0') && answer.chars().count() <= MAX_TEXT_CHARS
 }
 
 /// Checks that items are unique, and that each ends with a question.
@@ -242,7 +242,7 @@ mod tests {
     #[test]
     fn annotators_are_shown_what_can_be_read() {
         assert!(is_shown("So."));
-        assert!(!is_shown(" \n") && !is_shown("a\0b") && !is_shown(&"x".repeat(MAX_TEXT + 1)));
+        assert!(!is_shown(" \n") && !is_shown("a\0b") && !is_shown(&"x".repeat(MAX_TEXT_CHARS + 1)));
         assert_eq!(row("line 1", "p", Vec::new()).answered("m", "So.").category, "facts");
     }
 }

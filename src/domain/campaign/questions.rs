@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::id::is_id;
-use super::invalid_judgement::{InvalidJudgement, LETTERS};
+use super::invalid_judgement::{InvalidJudgement, ANSWER_LETTERS};
 use crate::language::Language;
 
 /// Maximum number of questions per campaign.
@@ -14,11 +14,11 @@ const MAX_QUESTIONS: usize = 20;
 /// Maximum number of options of a choice.
 const MAX_OPTIONS: usize = 20;
 /// Maximum number of points of a scale.
-pub(super) const MAX_POINTS: u8 = 11;
+pub(super) const MAX_SCALE_POINTS: u8 = 11;
 /// Maximum length of a question or option, in characters.
-const MAX_LABEL: usize = 500;
+const MAX_LABEL_CHARS: usize = 500;
 /// Maximum length of a free text, in characters.
-pub const MAX_FREE_TEXT: usize = 2_000;
+pub const MAX_FREE_TEXT_CHARS: usize = 2_000;
 
 /// Question in a campaign file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -145,7 +145,7 @@ impl CampaignQuestion {
     fn check(&self) -> Result<(), String> {
         let fail = |what: &str| Err(format!("question {:?}: {what}", self.id));
         let is_label =
-            |text: &String| !text.trim().is_empty() && text.chars().count() <= MAX_LABEL && !text.contains('\0');
+            |text: &String| !text.trim().is_empty() && text.chars().count() <= MAX_LABEL_CHARS && !text.contains('\0');
         let [lowest, highest] = self.scale;
         if !is_id(&self.id) {
             return fail("its id is 1 to 64 lower-case letters, digits, - and _, beginning with a letter or digit");
@@ -166,7 +166,7 @@ impl CampaignQuestion {
         if !self.options.iter().all(is_label) {
             return fail("an option is 1 to 500 characters");
         }
-        if lowest >= highest || highest - lowest >= MAX_POINTS {
+        if lowest >= highest || highest - lowest >= MAX_SCALE_POINTS {
             return fail("its scale is the lowest and then a higher value, such as [1, 5], with 11 points at most");
         }
         Ok(())
@@ -177,11 +177,11 @@ impl CampaignQuestion {
         match (self.about, sent) {
             (Subject::Item, QuestionAnswer::One(value)) => Ok(QuestionAnswer::One(self.value(value)?)),
             (Subject::Answer, QuestionAnswer::Each(values)) => {
-                let letters: BTreeSet<&str> = LETTERS[..answers].iter().copied().collect();
+                let letters: BTreeSet<&str> = ANSWER_LETTERS[..answers].iter().copied().collect();
                 let given: BTreeSet<&str> = values.keys().map(String::as_str).collect();
                 let wanted = if self.is_required() { given == letters } else { given.is_subset(&letters) };
                 if !wanted {
-                    return Err(self.invalid(&format!("has one value for each of {}", LETTERS[..answers].join(", "))));
+                    return Err(self.invalid(&format!("has one value for each of {}", ANSWER_LETTERS[..answers].join(", "))));
                 }
                 let read = values.iter().map(|(letter, value)| Ok((letter.clone(), self.value(value)?)));
                 Ok(QuestionAnswer::Each(read.collect::<Result<_, InvalidJudgement>>()?))
@@ -196,7 +196,7 @@ impl CampaignQuestion {
             (QuestionKind::Choice, Value::Text(text)) if self.options.contains(text) => Ok(value.clone()),
             (QuestionKind::Scale, Value::Point(point)) if self.points().contains(point) => Ok(value.clone()),
             (QuestionKind::Text, Value::Text(text))
-                if text.chars().count() <= MAX_FREE_TEXT && !text.contains('\0') =>
+                if text.chars().count() <= MAX_FREE_TEXT_CHARS && !text.contains('\0') =>
             {
                 Ok(Value::Text(text.trim().to_owned()))
             }

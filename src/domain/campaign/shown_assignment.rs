@@ -1,7 +1,7 @@
 //! Visible part of an assignment: the texts of an item without the names of the models, or the reason why nothing is left to judge.
 
 use super::ending::EndReason;
-use super::invalid_judgement::LETTERS;
+use super::invalid_judgement::ANSWER_LETTERS;
 use super::plan::CampaignPlan;
 use super::questions::CampaignQuestion;
 
@@ -80,7 +80,7 @@ impl ShownAssignment {
         Self {
             // An assignment reveals nothing about other items.
             questions: asked.map(|question| CampaignQuestion { categories: Vec::new(), ..question.clone() }).collect(),
-            answers: LETTERS.into_iter().zip(shown.iter().map(answer)).collect(),
+            answers: ANSWER_LETTERS.into_iter().zip(shown.iter().map(answer)).collect(),
             id,
             item: texts.name,
             prompt: texts.prompt,

@@ -45,7 +45,7 @@ pub fn units(items: &[CampaignItem], task: Task, seed: u64) -> Result<Vec<Unit>,
     let mut units = Vec::with_capacity(total);
     while units.len() < total {
         for &item in &order {
-            let Some(models) = take_rarest(&mut left[item], &met, &mut rng) else { continue };
+            let Some(models) = remove_rarest_unit(&mut left[item], &met, &mut rng) else { continue };
             *met.entry(models.clone()).or_default() += 1;
             units.push(Unit { item, models });
         }
@@ -76,7 +76,7 @@ fn of_item(item: &CampaignItem, task: Task) -> Vec<Vec<String>> {
 }
 
 /// Takes the unit whose models have been taken least often; a random one among equals.
-fn take_rarest(
+fn remove_rarest_unit(
     left: &mut Vec<Vec<String>>,
     met: &BTreeMap<Vec<String>, u64>,
     rng: &mut ChaCha8Rng,

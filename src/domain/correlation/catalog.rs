@@ -22,7 +22,7 @@ const MAX_SLICES: usize = 8;
 /// Number of series in a matrix.
 pub const MATRIX_SERIES: usize = 40;
 /// Number of series in a mixture.
-const MAX_MIXED: usize = 4;
+const MAX_MIXTURE_SERIES: usize = 4;
 /// Number of mixtures evaluated for one request: about a tenth of a second.
 const MAX_MIXTURES: f64 = 3e6;
 
@@ -130,7 +130,7 @@ pub enum CatalogError {
     Unknown(String),
     /// Too few or too many series, or repeated ones.
     #[error(
-        "{0} series cannot be mixed here: choose two to {MAX_MIXED} different series and a target that is not one of them"
+        "{0} series cannot be mixed here: choose two to {MAX_MIXTURE_SERIES} different series and a target that is not one of them"
     )]
     Count(usize),
     /// The grid is too fine for this number of series and models.
@@ -271,7 +271,7 @@ impl SeriesCatalog {
     pub fn mixture(&self, question: &MixtureQuestion) -> Result<MixtureReport, CatalogError> {
         let count = question.series.len();
         let repeated = (0..count).any(|at| question.series[..at].contains(&question.series[at]));
-        if !(2..=MAX_MIXED).contains(&count) || repeated || question.series.contains(&question.target) {
+        if !(2..=MAX_MIXTURE_SERIES).contains(&count) || repeated || question.series.contains(&question.target) {
             return Err(CatalogError::Count(count));
         }
         let series: Vec<&Series> = question.series.iter().map(|name| self.get(name)).collect::<Result<_, _>>()?;

@@ -17,7 +17,7 @@ use crate::stats::resample::BootstrapOptions;
 
 /// Maximum number of Elo updates over all replicates.
 const MAX_STEPS: f64 = 1e8;
-const HELD: &str =
+const ELO_FIXED_NOTE: &str =
     "the votes are too many to be resampled one by one, so Elo is held fixed; fewer replicates draw them";
 const UNKNOWN_VOTERS: &str = "no vote names its voter, so votes are taken as independent: where some people cast many of \
     them, the intervals are too narrow";
@@ -52,7 +52,7 @@ pub fn metric_points(
     let resampled = resample(log, metric, options, bootstrap)?;
     let (models, mut notes) =
         if metric == Metric::Rating { comparable(&leaderboard) } else { (leaderboard.models.iter().collect(), vec![]) };
-    notes.extend(held.then(|| HELD.to_owned()));
+    notes.extend(held.then(|| ELO_FIXED_NOTE.to_owned()));
     let unit = resampled_unit(log, &resampled);
     notes.extend(unit.and_then(|unit| note_on_voters(log, unit, options.scoring)));
     let point = |model: &RankedModel| {

@@ -7,7 +7,7 @@ use crate::benchmark::published::{self, SubjectKind, ValueUnit};
 use crate::labeling::scheme::Scheme;
 
 /// Default part of a series.
-pub const WHOLE: &str = "overall";
+pub const OVERALL_PART: &str = "overall";
 
 /// Values of a published series.
 pub struct PublishedValues {
@@ -24,9 +24,9 @@ pub struct PublishedValues {
 /// Lists the names of all published series as `published:ID` or `published:ID:part`.
 pub fn published_names() -> impl Iterator<Item = String> {
     published::series().iter().flat_map(|series| {
-        let intents = has_intents(series).then(|| format!("published:{}:{INTENTS}", series.id));
+        let intents = has_intents(series).then(|| format!("published:{}:{INTENTS_PART}", series.id));
         let parts = series.parts().into_iter().map(|part| match part {
-            WHOLE => format!("published:{}", series.id),
+            OVERALL_PART => format!("published:{}", series.id),
             part => format!("published:{}:{part}", series.id),
         });
         parts.chain(intents).collect::<Vec<_>>()
@@ -54,7 +54,7 @@ pub fn of_papers(series: &published::Published, part: &str) -> Result<PublishedV
         Some(note) => format!("{}; {note}", series.source),
         None => series.source.clone(),
     };
-    if part == INTENTS && has_intents(series) {
+    if part == INTENTS_PART && has_intents(series) {
         return Ok(PublishedValues { title, source, subjects: Subjects::Intents, values: by_intent(series) });
     }
     let part = default_part(part, &series.parts()).ok_or_else(|| SeriesError::Part {
@@ -85,7 +85,7 @@ pub struct ImportedScore<'s> {
 /// # Errors
 /// [`SeriesError::Part`] for an unknown part.
 pub fn of_imported(rows: Vec<ImportedScore<'_>>, name: &str, part: &str) -> Result<PublishedValues, SeriesError> {
-    let own = |row: &ImportedScore<'_>| if row.part.is_empty() { WHOLE.to_owned() } else { row.part.to_owned() };
+    let own = |row: &ImportedScore<'_>| if row.part.is_empty() { OVERALL_PART.to_owned() } else { row.part.to_owned() };
     let keys: BTreeSet<String> = rows.iter().map(own).collect();
     let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
     let wanted = default_part(part, &keys).ok_or_else(|| SeriesError::Part {
@@ -117,7 +117,7 @@ pub fn in_words(part: &str) -> String {
 pub fn default_part<'a>(part: &'a str, parts: &[&'a str]) -> Option<&'a str> {
     match (part, parts) {
         ("", [only]) => Some(only),
-        ("", parts) => parts.contains(&WHOLE).then_some(WHOLE),
+        ("", parts) => parts.contains(&OVERALL_PART).then_some(OVERALL_PART),
         (part, parts) => parts.contains(&part).then_some(part),
     }
 }
@@ -144,7 +144,7 @@ fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
 }
 
 /// Part of a suite or published series with one number per intent instead of per model.
-pub const INTENTS: &str = "intents";
+pub const INTENTS_PART: &str = "intents";
 
 #[cfg(test)]
 mod tests {

@@ -20,7 +20,7 @@ use crate::stats::resample::Resampled;
 use crate::stats::{Interval, Share, Undefined};
 
 /// Number of models below which a report warns that they are few.
-pub const FEW: usize = 8;
+pub const FEW_MODELS: usize = 8;
 const ALIKE_NAMES: &str = "these names look alike, and are taken for different ones; where two of them are one model, say so under \
     [aliases] in the settings or with --aliases";
 const NOISE_TWICE: &str = "resampling adds the noise of votes and items a second time, so where a correlation is strong, its resampled \
@@ -342,10 +342,10 @@ fn notes(series: &[&Series], found: &AlignedSeries) -> Vec<String> {
         let alike: Vec<String> = alike.iter().map(|name| format!("{name:?}")).collect();
         notes.push(format!("{ALIKE_NAMES}: {}", alike.join(", ")));
     }
-    if found.models.len() < FEW {
+    if found.models.len() < FEW_MODELS {
         let count = found.models.len();
         let are = if count == 1 { "1 model is".to_owned() } else { format!("{count} models are") };
-        notes.push(format!("only {are} in all series: a correlation of fewer than {FEW} says little"));
+        notes.push(format!("only {are} in all series: a correlation of fewer than {FEW_MODELS} says little"));
     }
     notes
 }

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use hashbrown::HashMap;
 use rayon::prelude::*;
 
-use super::published_series::{INTENTS, intent};
+use super::published_series::{INTENTS_PART, intent};
 use super::series::SeriesValues;
 use super::suite_score_table::{ScoreFacts, SuiteComparison};
 use super::{Aliases, Point, SeriesError, Subjects, SuiteUsed, bootstrap_for};
@@ -147,7 +147,7 @@ impl SuiteSeries {
     /// Returns the keys of the parts, as series names spell them.
     #[must_use]
     pub fn keys(&self) -> Vec<String> {
-        let intents = (self.intents().count() >= 3).then(|| INTENTS.to_owned());
+        let intents = (self.intents().count() >= 3).then(|| INTENTS_PART.to_owned());
         self.parts.iter().map(Part::key).chain(intents).collect()
     }
 
@@ -156,7 +156,7 @@ impl SuiteSeries {
     /// # Errors
     /// [`SeriesError::Part`] for an unknown part.
     pub fn part(&self, key: &str, level: ConfidenceLevel) -> Result<SeriesValues, SeriesError> {
-        if key == INTENTS && self.intents().count() > 0 {
+        if key == INTENTS_PART && self.intents().count() > 0 {
             let (title, points) = (format!("{}: intents", self.title()), self.by_intent(level));
             let notes = self.notes.clone();
             return Ok(SeriesValues { title, subjects: Subjects::Intents, points, notes, resampled: None });

@@ -14,7 +14,7 @@ use crate::rating::FitError;
 /// α of a test that excludes without review: stricter than where an operator reads the list ([`super::rigging_detection::DEFAULT_ALPHA`]).
 const ALPHA: f64 = 0.01;
 /// Tests that flag voters for automatic exclusion.
-const DECIDING: [VoterTest; 2] = [VoterTest::Score, VoterTest::Fisher];
+const EXCLUDING_TESTS: [VoterTest; 2] = [VoterTest::Score, VoterTest::Fisher];
 
 /// A flagged voter with votes that the rule does not exclude yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,7 +50,7 @@ pub fn votes_to_exclude(
     let rule = ExclusionRule::AnomalousVoter.name();
     let tested = cast.rated(&in_force.clone().without_rule(rule));
     let (mut reasons, mut withheld) = (BTreeMap::<String, Vec<String>>::new(), None::<u64>);
-    for test in DECIDING {
+    for test in EXCLUDING_TESTS {
         let report = match test_voters(&tested, test, seed) {
             // No votes yet, or all votes were imported without their voters.
             Err(FitError::NoVoters) => return Ok(VotesToExclude::default()),

@@ -20,7 +20,7 @@ use crate::stats::{real, real_len};
 
 const CHECKPOINTS: usize = 5;
 /// Minimum number of votes on a model for a test.
-const MIN_ON_MODEL: usize = 5;
+const MIN_VOTES_ON_MODEL: usize = 5;
 
 /// Numbers of votes for the first model, for neither and for the second; the first is the one with the lower parameter.
 type PairHistory = [u64; 3];
@@ -96,7 +96,7 @@ pub(super) fn fisher_test(history: &History, votes: &[CrowdVote], rng: &mut ChaC
     models.sort_unstable();
     models.dedup();
     let on = |model: usize| votes.iter().filter(move |vote| vote.a == model || vote.b == model);
-    models.retain(|&model| on(model).count() >= MIN_ON_MODEL);
+    models.retain(|&model| on(model).count() >= MIN_VOTES_ON_MODEL);
     let mut best: Option<FisherResult> = None;
     for &model in &models {
         for favours in [true, false] {

@@ -37,7 +37,7 @@ mod words;
 use std::fmt;
 use std::ops::Range;
 
-use self::grammar::{NAME_LENGTH, is_placeholder};
+use self::grammar::{PLACEHOLDER_BYTES, is_placeholder};
 pub use self::names::{IdentityNames, KnownModel};
 use self::normalized_text::NormalizedText;
 use self::sentences::{PlacedName, Sentence, SentenceForm, sentences};
@@ -148,7 +148,7 @@ pub fn find_leaks(names: &IdentityNames, models: [&str; 2], turns: &[TurnTexts<'
             let at = side.index();
             let speaker = Speaker { names, model: models[at], search, asks, cites, repeats };
             let goes_on = former.is_some_and(|former| speaker.leaks_across(former[at], texts.replies[at]));
-            let chooses = asks && named > 1 && questions::chooses(texts.replies[at]);
+            let chooses = asks && named > 1 && questions::chooses_by_position(texts.replies[at]);
             let agrees = chooses || asks_for_yes && questions::agrees(texts.replies[at]);
             let is_headed = !is_cited && speaker.heads(texts.replies[at]);
             if goes_on || agrees || is_headed || speaker.leaks(texts.replies[at]) {
@@ -169,7 +169,7 @@ fn prompt_leaks(names: &IdentityNames, prompt: &str) -> bool {
     let is_text = |sentence: &Sentence| is_exercise && is_material(sentence) || is_fiction && is_quoted(sentence);
     found.iter().filter(|sentence| !is_text(sentence)).any(|sentence| {
         let (text, dense) = (sentence.form(SentenceForm::Spaced), sentence.form(SentenceForm::Dense));
-        asks && questions::proposes(sentence)
+        asks && questions::proposes_name(sentence)
             || english::prompt().matches(text).next().is_some()
             || english::prompt_apart().matches_where(text, english::stays_with_speaker).next().is_some()
             || !word_class_patterns::prompt(text).is_empty()
@@ -189,7 +189,7 @@ fn is_quoted(sentence: &Sentence) -> bool {
 }
 
 /// Number of characters on either side of a turn's end in which a name split over two replies is searched.
-const SEAM: usize = 160;
+const TURN_BOUNDARY_CHARS: usize = 160;
 
 /// Author of a reply, with its context.
 #[derive(Clone, Copy)]
@@ -212,9 +212,9 @@ impl Speaker<'_> {
         found.iter().enumerate().any(|(number, sentence)| {
             self.is_leak(sentence)
                 || self.asks && questions::is_answer(sentence)
-                || questions::answers_itself(sentence)
+                || questions::answers_own_question(sentence)
                 || questions::names_topic(sentence)
-                || questions::signs(sentence)
+                || questions::is_signature_name(sentence)
                 || self.search == LeakSearch::RulesAndWeights
                     && classifier::is_leak(self, sentence, number + 1 == found.len())
         })
@@ -239,8 +239,8 @@ impl Speaker<'_> {
         if former.is_empty() || text.is_empty() {
             return false;
         }
-        let start = former.char_indices().rev().nth(SEAM).map_or(0, |(at, _)| at);
-        let end = text.char_indices().nth(SEAM).map_or(text.len(), |(at, _)| at);
+        let start = former.char_indices().rev().nth(TURN_BOUNDARY_CHARS).map_or(0, |(at, _)| at);
+        let end = text.char_indices().nth(TURN_BOUNDARY_CHARS).map_or(text.len(), |(at, _)| at);
         let apart = Self { asks: false, ..*self };
         let says = |parts: [&str; 2]| parts.iter().any(|part| apart.leaks(part));
         apart.leaks(&[&former[start..], &text[..end]].concat()) && !says([&former[start..], &text[..end]])
@@ -248,22 +248,22 @@ impl Speaker<'_> {
 
     fn is_leak(&self, sentence: &Sentence) -> bool {
         let (text, dense) = (sentence.form(SentenceForm::Spaced), sentence.form(SentenceForm::Dense));
-        english::reply().matches(text).any(|range| self.speaks(sentence, SentenceForm::Spaced, &range))
+        english::reply().matches(text).any(|range| self.is_own_statement(sentence, SentenceForm::Spaced, &range))
             || english::reply_apart()
                 .matches_where(text, english::stays_with_speaker)
-                .any(|range| self.speaks(sentence, SentenceForm::Spaced, &range))
-            || relations::english().matches(text).any(|range| self.speaks(sentence, SentenceForm::Spaced, &range))
-            || word_class_patterns::reply(text).iter().any(|range| self.speaks(sentence, SentenceForm::Spaced, range))
+                .any(|range| self.is_own_statement(sentence, SentenceForm::Spaced, &range))
+            || relations::english().matches(text).any(|range| self.is_own_statement(sentence, SentenceForm::Spaced, &range))
+            || word_class_patterns::reply(text).iter().any(|range| self.is_own_statement(sentence, SentenceForm::Spaced, range))
             || sentence.is_chinese
                 && [chinese::reply(), relations::chinese()]
                     .iter()
-                    .any(|rules| rules.matches(dense).any(|range| self.speaks(sentence, SentenceForm::Dense, &range)))
+                    .any(|rules| rules.matches(dense).any(|range| self.is_own_statement(sentence, SentenceForm::Dense, &range)))
     }
 
     /// Returns whether a rule match is the author's own statement and not only quoted, or names the author itself.
-    fn speaks(&self, sentence: &Sentence, form: SentenceForm, range: &Range<usize>) -> bool {
+    fn is_own_statement(&self, sentence: &Sentence, form: SentenceForm, range: &Range<usize>) -> bool {
         let text = sentence.form(form);
-        let last = sentence.names_in(form, range).last().map_or(range.end, |name| name.at[form as usize] + NAME_LENGTH);
+        let last = sentence.names_in(form, range).last().map_or(range.end, |name| name.at[form as usize] + PLACEHOLDER_BYTES);
         let said = RuleMatch { before: &text[..range.start], text: &text[range.clone()], after: &text[last..] };
         let mut named = sentence.names_in(form, range);
         let is_of_makers = named.all(|name| name.hit.kind == NameKind::Maker);

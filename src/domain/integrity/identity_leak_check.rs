@@ -25,13 +25,13 @@ pub const REMINDER: &str = "End with one line: \"leaks: none\", or \"leaks: \" a
 const PROMPT: &str = include_str!("identity_leak_check/prompt.toml");
 const FIELDS: JudgePromptFields = JudgePromptFields { required: &["texts"], optional: &["mark"] };
 /// Maximum number of tokens of a reply, including the model's reasoning.
-const MAX_TOKENS: u32 = 4_096;
+const MAX_REPLY_TOKENS: u32 = 4_096;
 
 /// Matches the line that lists the leaks.
-static LEAKS: LazyLock<Regex> =
+static LEAKS_LINE: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"(?im)^[^\p{L}\n]*leaks?[^\p{L}\n:：]*[:：](.*)$").expect("the pattern is valid"));
 /// Matches the name of a text.
-static NAME: LazyLock<Regex> = LazyLock::new(|| {
+static TEXT_NAME: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?i)^(prompt|reply|reasoning)\s*([ab]?)\s*(\d{1,9})$").expect("the pattern is valid")
 });
 
@@ -81,7 +81,7 @@ impl LeakCheckPrompt {
         }
         write!(texts, "{mark} end of the texts").expect("writing to a String cannot fail");
         let sampling =
-            ItemSampling { temperature: Some(0.0), max_tokens: Some(MAX_TOKENS), seed: None, logprobs: false };
+            ItemSampling { temperature: Some(0.0), max_tokens: Some(MAX_REPLY_TOKENS), seed: None, logprobs: false };
         JudgeRequest { messages: self.judge_prompt.messages(&[("texts", &texts), ("mark", &mark)]), sampling }
     }
 }
@@ -91,7 +91,7 @@ impl LeakCheckPrompt {
 /// # Errors
 /// [`LeakReplyError`].
 pub fn read_reply(reply: &str, turns: &[TurnTexts<'_>]) -> Result<Vec<Leak>, LeakReplyError> {
-    let line = LEAKS.captures_iter(SplitReply::split(reply).reply).last().ok_or(LeakReplyError::NoLine)?;
+    let line = LEAKS_LINE.captures_iter(SplitReply::split(reply).reply).last().ok_or(LeakReplyError::NoLine)?;
     let said = line[1].trim_matches(|c: char| !c.is_alphanumeric());
     if said.eq_ignore_ascii_case("none") {
         return Ok(Vec::new());
@@ -108,7 +108,7 @@ pub fn read_reply(reply: &str, turns: &[TurnTexts<'_>]) -> Result<Vec<Leak>, Lea
 
 fn leak_of(name: &str) -> Result<Leak, LeakReplyError> {
     let name = name.trim_matches(|c: char| !c.is_alphanumeric());
-    let found = NAME.captures(name).ok_or(LeakReplyError::UnknownText)?;
+    let found = TEXT_NAME.captures(name).ok_or(LeakReplyError::UnknownText)?;
     let side = if found[2].eq_ignore_ascii_case("a") { Side::A } else { Side::B };
     let place = match (found[1].to_ascii_lowercase().as_str(), found[2].is_empty()) {
         ("prompt", true) => LeakPlace::Prompt,

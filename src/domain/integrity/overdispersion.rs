@@ -3,13 +3,13 @@
 use crate::stats::distribution::quantile;
 
 /// Minimum number of pairs of votes in a group of voters.
-const PAIRS_OF_GROUP: f64 = 100.0;
+const MIN_PAIRS_PER_GROUP: f64 = 100.0;
 /// Minimum number of groups for an estimate.
 const MIN_GROUPS: usize = 10;
 /// Default correlation with fewer groups: that of the votes of llmfao (124 people on 59 models).
-const ASSUMED: f64 = 0.11;
+const DEFAULT_CORRELATION: f64 = 0.11;
 /// Maximum correlation attributed to taste.
-const MOST: f64 = 0.9;
+const MAX_CORRELATION: f64 = 0.9;
 
 /// Sum of the products of the residuals of any two votes of a voter on the same model.
 #[derive(Debug, Clone, Copy, Default)]
@@ -43,9 +43,9 @@ impl SharedResiduals {
 /// the outliers too.
 pub(super) fn taste_correlation(crowd: Vec<SharedResiduals>, outliers: Vec<SharedResiduals>) -> f64 {
     if shows_taste_of_all(&crowd, &outliers) {
-        return taste_of(correlations([crowd, outliers].concat())).unwrap_or(ASSUMED);
+        return taste_of(correlations([crowd, outliers].concat())).unwrap_or(DEFAULT_CORRELATION);
     }
-    taste_of(correlations(crowd)).unwrap_or(ASSUMED).max(ASSUMED)
+    taste_of(correlations(crowd)).unwrap_or(DEFAULT_CORRELATION).max(DEFAULT_CORRELATION)
 }
 
 /// Returns whether the taste is estimated from all voters: fewer than half of the groups are those of outliers, or there are too few groups
@@ -59,7 +59,7 @@ pub(super) fn shows_taste_of_all(crowd: &[SharedResiduals], outliers: &[SharedRe
 fn taste_of(mut groups: Vec<f64>) -> Option<f64> {
     groups.sort_by(f64::total_cmp);
     let enough = groups.len() >= MIN_GROUPS;
-    enough.then(|| (std::f64::consts::FRAC_PI_2 * quantile(&groups, 0.5).clamp(0.0, MOST)).sin())
+    enough.then(|| (std::f64::consts::FRAC_PI_2 * quantile(&groups, 0.5).clamp(0.0, MAX_CORRELATION)).sin())
 }
 
 /// Computes the correlation of the votes in each group of voters.
@@ -69,7 +69,7 @@ fn correlations(mut voters: Vec<SharedResiduals>) -> Vec<f64> {
     for voter in voters {
         group.products += voter.products;
         group.pairs += voter.pairs;
-        if group.pairs >= PAIRS_OF_GROUP {
+        if group.pairs >= MIN_PAIRS_PER_GROUP {
             groups.push(group.products / group.pairs);
             group = SharedResiduals::default();
         }
@@ -91,15 +91,15 @@ mod tests {
         assert!((honest - (std::f64::consts::FRAC_PI_2 * 0.1).sin()).abs() < 1e-12);
         let with_riggers = taste_correlation(voters(&[0.1; 30]), voters(&[1.8; 12]));
         assert!((with_riggers - honest).abs() < 1e-12, "{with_riggers}");
-        assert!((taste_correlation(voters(&[0.0; 9]), Vec::new()) - ASSUMED).abs() < 1e-12, "too few groups");
+        assert!((taste_correlation(voters(&[0.0; 9]), Vec::new()) - DEFAULT_CORRELATION).abs() < 1e-12, "too few groups");
         assert!(taste_correlation(voters(&[-0.1; 20]), Vec::new()).abs() < 1e-12);
     }
 
     #[test]
     fn nor_do_many_riggers_among_voters_of_few_votes() {
         let riggers = || voters(&[1.8; 12]);
-        assert!((taste_correlation(Vec::new(), riggers()) - ASSUMED).abs() < 1e-12, "no other voter has enough votes");
-        assert!((taste_correlation(voters(&[0.0; 12]), riggers()) - ASSUMED).abs() < 1e-12);
+        assert!((taste_correlation(Vec::new(), riggers()) - DEFAULT_CORRELATION).abs() < 1e-12, "no other voter has enough votes");
+        assert!((taste_correlation(voters(&[0.0; 12]), riggers()) - DEFAULT_CORRELATION).abs() < 1e-12);
         let honest = taste_correlation(voters(&[0.2; 12]), riggers());
         assert!((honest - (std::f64::consts::FRAC_PI_2 * 0.2).sin()).abs() < 1e-12, "{honest}");
     }

@@ -12,15 +12,15 @@ use super::rao_score::{ModelVotes, ScoreResult, score_test};
 use crate::stats::real_len;
 
 /// Maximum p-value that counts as moderately small; a larger one is that of an honest voter.
-const MODERATE: f64 = 0.1;
+const MAX_MODERATE_P_VALUE: f64 = 0.1;
 /// Maximum p-value of a possible rigger.
-const EXTREME: f64 = 0.003;
+const MAX_EXTREME_P_VALUE: f64 = 0.003;
 /// Tolerated number of moderately small p-values beyond the expected number.
 const TOLERATED_EXCESS: f64 = 1.0;
 /// Maximum taste of the search.
 const MAX_TASTE: f64 = 0.95;
 /// Number of bisection steps over the range of tastes.
-const HALVINGS: usize = 6;
+const BISECTION_STEPS: usize = 6;
 
 /// Score tests of voters under one taste.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ pub(super) fn calibrate(voters: &[Vec<ModelVotes>], estimate: f64) -> Calibrated
         return tests;
     }
     let (mut too_small, mut enough, mut results) = (estimate, MAX_TASTE, score_tests(voters, MAX_TASTE));
-    for _ in 0..HALVINGS {
+    for _ in 0..BISECTION_STEPS {
         let middle = f64::midpoint(too_small, enough);
         let found = score_tests(voters, middle);
         if is_calibrated(&found) {
@@ -64,9 +64,9 @@ pub(super) fn score_tests(voters: &[Vec<ModelVotes>], taste: f64) -> Vec<Option<
 /// Returns whether no more p-values are moderately small than expected from the number of larger ones.
 fn is_calibrated(results: &[Option<ScoreResult>]) -> bool {
     let p_values = || results.iter().map(|found| found.map_or(1.0, |found| found.p));
-    let larger = real_len(p_values().filter(|p| *p > MODERATE).count());
-    let moderate = real_len(p_values().filter(|p| *p > EXTREME && *p <= MODERATE).count());
-    moderate <= larger * (MODERATE - EXTREME) / (1.0 - MODERATE) + TOLERATED_EXCESS
+    let larger = real_len(p_values().filter(|p| *p > MAX_MODERATE_P_VALUE).count());
+    let moderate = real_len(p_values().filter(|p| *p > MAX_EXTREME_P_VALUE && *p <= MAX_MODERATE_P_VALUE).count());
+    moderate <= larger * (MAX_MODERATE_P_VALUE - MAX_EXTREME_P_VALUE) / (1.0 - MAX_MODERATE_P_VALUE) + TOLERATED_EXCESS
 }
 
 #[cfg(test)]

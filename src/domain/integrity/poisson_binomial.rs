@@ -7,9 +7,9 @@
 use statrs::distribution::{ContinuousCDF, Normal};
 
 /// Step between the tastes over which the mixture sums. The trapezoidal rule is exact to rounding for such a smooth function.
-const STEP: f64 = 0.2;
+const TASTE_STEP: f64 = 0.2;
 /// Number of summed tastes, from −6 to 6.
-const TASTES: u32 = 61;
+const TASTE_COUNT: u32 = 61;
 
 /// Computes P(X ≥ `wins`), X the number of wins of independent votes.
 pub(super) fn tail(probabilities: &[f64], wins: usize) -> f64 {
@@ -46,8 +46,8 @@ fn mean_over_tastes(probabilities: &[f64], rho: f64, of: impl Fn(&[f64]) -> f64)
     let (shared, own) = (rho.sqrt(), (1.0 - rho).sqrt());
     let mut moved = vec![0.0; thresholds.len()];
     let (mut sum, mut weights) = (0.0, 0.0);
-    for taste in 0..TASTES {
-        let t = STEP * (f64::from(taste) - f64::from(TASTES - 1) / 2.0);
+    for taste in 0..TASTE_COUNT {
+        let t = TASTE_STEP * (f64::from(taste) - f64::from(TASTE_COUNT - 1) / 2.0);
         for (moved, threshold) in moved.iter_mut().zip(&thresholds) {
             *moved = normal.cdf((threshold + shared * t) / own);
         }

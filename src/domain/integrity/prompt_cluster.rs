@@ -1,7 +1,7 @@
 //! Clusters of identical or nearly identical prompts, so that a prompt sent a thousand times is recognised.
 //!
 //! **Identical** prompts agree without case, character width, whitespace and sentence punctuation ([`normalized`]). **Nearly identical**
-//! prompts have shingles with a Jaccard similarity of at least [`SIMILARITY`]: pieces of two characters in Chinese, Japanese and Korean, of
+//! prompts have shingles with a Jaccard similarity of at least [`MIN_SIMILARITY`]: pieces of two characters in Chinese, Japanese and Korean, of
 //! three elsewhere. Candidates are found by MinHash (Broder 1997): 64 hash functions `(a·x + b) mod 2⁶⁴ >> 32` with seeded `a` and `b`, in
 //! 16 bands of 4 rows, so that a pair of similarity `s` becomes a candidate with probability 1 − (1 − s⁴)¹⁶: 0.9998 at 0.8, 0.64 at 0.5.
 //! Each candidate is then compared by its shingles themselves, or by the 512 smallest of their hashes where there are more, so a chance
@@ -21,21 +21,21 @@ use sha2::{Digest, Sha256};
 use unicode_normalization::UnicodeNormalization;
 
 /// Minimum Jaccard similarity of a prompt with the leader of its cluster.
-pub const SIMILARITY: f64 = 0.8;
+pub const MIN_SIMILARITY: f64 = 0.8;
 
 /// Number of bands of a MinHash signature.
 const BANDS: usize = 16;
 /// Number of hash functions per band.
-const ROWS: usize = 4;
+const ROWS_PER_BAND: usize = 4;
 /// Seed of the hash functions. A different seed finds the same clusters except for pairs that MinHash misses.
 const SEED: u64 = 20_261_124;
 /// Maximum number of stored shingle hashes per prompt; the smallest are kept.
-const KEPT: u32 = 512;
+const MAX_SHINGLE_HASHES: u32 = 512;
 /// Maximum number of leaders compared with a prompt in each bucket of a band, the latest ones: it bounds the cost of a flood of prompts
 /// that are alike, but not alike enough.
-const LOOKED_AT: usize = 16;
+const MAX_LEADERS_PER_BUCKET: usize = 16;
 /// Marker for no leader.
-const NONE: u32 = u32::MAX;
+const NO_LEADER: u32 = u32::MAX;
 
 /// Sentence punctuation and quotation marks. Brackets and operators stay: they distinguish `(1+2)*3` from `1+(2*3)`.
 const PUNCTUATION: &str = ".,;:!?\"'`~…‥。、·‘’“”«»‹›「」『』《》〈〉—–";
@@ -119,15 +119,15 @@ impl PromptSketch {
         shingles.sort_unstable();
         shingles.dedup();
         let bands = bands(&shingles);
-        shingles.truncate(KEPT as usize);
+        shingles.truncate(MAX_SHINGLE_HASHES as usize);
         Self { digest, bands, shingles: shingles.into() }
     }
 
-    /// Computes the Jaccard similarity of the shingles; an estimate from the [`KEPT`] smallest hashes of both where there are more.
+    /// Computes the Jaccard similarity of the shingles; an estimate from the [`MAX_SHINGLE_HASHES`] smallest hashes of both where there are more.
     fn similarity(&self, other: &[u32]) -> f64 {
         let (mut mine, mut theirs) = (self.shingles.iter().peekable(), other.iter().peekable());
         let (mut shared, mut all) = (0_u32, 0_u32);
-        while all < KEPT {
+        while all < MAX_SHINGLE_HASHES {
             let (one, two) = match (mine.peek(), theirs.peek()) {
                 (None, None) => break,
                 (one, two) => (one.copied(), two.copied()),
@@ -174,20 +174,20 @@ fn high_half(value: u64) -> u32 {
 }
 
 /// Coefficients `a` and `b` of each hash function.
-static FUNCTIONS: LazyLock<[[u64; 2]; BANDS * ROWS]> = LazyLock::new(|| {
+static HASH_COEFFICIENTS: LazyLock<[[u64; 2]; BANDS * ROWS_PER_BAND]> = LazyLock::new(|| {
     let mut rng = ChaCha8Rng::seed_from_u64(SEED);
     std::array::from_fn(|_| [rng.next_u64() | 1, rng.next_u64()])
 });
 
 fn bands(shingles: &[u32]) -> [u64; BANDS] {
-    let mut smallest = [u32::MAX; BANDS * ROWS];
+    let mut smallest = [u32::MAX; BANDS * ROWS_PER_BAND];
     for &shingle in shingles {
-        for (smallest, [a, b]) in smallest.iter_mut().zip(FUNCTIONS.iter()) {
+        for (smallest, [a, b]) in smallest.iter_mut().zip(HASH_COEFFICIENTS.iter()) {
             *smallest = (*smallest).min(high_half(a.wrapping_mul(u64::from(shingle)).wrapping_add(*b)));
         }
     }
     std::array::from_fn(|band| {
-        let rows = &smallest[band * ROWS..][..ROWS];
+        let rows = &smallest[band * ROWS_PER_BAND..][..ROWS_PER_BAND];
         rows.iter().fold(band as u64, |state, &row| mix(state ^ u64::from(row)))
     })
 }
@@ -243,7 +243,7 @@ impl PromptClusters {
 
     /// Assigns the next prompt of the log to the cluster with the most similar leader, or to a new one.
     pub fn assign(&mut self, prompt: &PromptSketch) -> u32 {
-        let cluster = self.cluster_of(prompt).unwrap_or_else(|| self.lead(prompt));
+        let cluster = self.cluster_of(prompt).unwrap_or_else(|| self.add_leader(prompt));
         self.known.insert(prompt.digest, cluster);
         cluster
     }
@@ -258,27 +258,27 @@ impl PromptClusters {
     fn most_similar(&self, prompt: &PromptSketch) -> Option<u32> {
         let similarity = |leader: u32| (prompt.similarity(&self.leaders[leader as usize].shingles), leader);
         let found = self.candidates(prompt).into_iter().map(similarity);
-        let similar = found.filter(|(similarity, _)| *similarity >= SIMILARITY);
+        let similar = found.filter(|(similarity, _)| *similarity >= MIN_SIMILARITY);
         similar.reduce(|best, next| if next.0 > best.0 { next } else { best }).map(|(_, leader)| leader)
     }
 
     /// Lists the leaders to compare with, without repetition and ascending.
     fn candidates(&self, prompt: &PromptSketch) -> Vec<u32> {
-        let known = |leader: u32| (leader != NONE).then_some(leader);
+        let known = |leader: u32| (leader != NO_LEADER).then_some(leader);
         let mut candidates: Vec<u32> = Vec::new();
         for (band, key) in prompt.bands.iter().enumerate() {
             let latest = self.buckets.get(key).copied();
             let earlier = |&leader: &u32| known(self.leaders[leader as usize].earlier[band]);
-            candidates.extend(std::iter::successors(latest, earlier).take(LOOKED_AT));
+            candidates.extend(std::iter::successors(latest, earlier).take(MAX_LEADERS_PER_BUCKET));
         }
         candidates.sort_unstable();
         candidates.dedup();
         candidates
     }
 
-    fn lead(&mut self, prompt: &PromptSketch) -> u32 {
+    fn add_leader(&mut self, prompt: &PromptSketch) -> u32 {
         let next = u32::try_from(self.leaders.len()).expect("memory ends long before 2^32 prompts");
-        let earlier = prompt.bands.map(|key| self.buckets.insert(key, next).unwrap_or(NONE));
+        let earlier = prompt.bands.map(|key| self.buckets.insert(key, next).unwrap_or(NO_LEADER));
         self.leaders.push(Leader { digest: prompt.digest, shingles: prompt.shingles.clone(), earlier });
         next
     }
@@ -381,7 +381,7 @@ mod tests {
         }
         assert_eq!(clusters.len(), 800, "a similarity of 0.7 is not enough");
         let compared = clusters.candidates(&PromptSketch::new(&(shared + &letters(60)))).len();
-        assert!((LOOKED_AT..=BANDS * LOOKED_AT).contains(&compared), "{compared} of 800");
+        assert!((MAX_LEADERS_PER_BUCKET..=BANDS * MAX_LEADERS_PER_BUCKET).contains(&compared), "{compared} of 800");
     }
 
     #[test]

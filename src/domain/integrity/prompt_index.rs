@@ -12,7 +12,7 @@ use super::prompt_cluster::{ClusterId, PromptClusters, PromptSketch, PromptVote,
 use crate::rating::vote_log::InternedTexts;
 
 /// Maximum number of characters in the excerpt of a cluster's first prompt.
-const EXCERPT: usize = 200;
+const MAX_EXCERPT_CHARS: usize = 200;
 
 /// Votes by prompt cluster.
 #[derive(Debug, Default)]
@@ -65,7 +65,7 @@ impl PromptIndex {
     pub fn push(&mut self, vote: SketchedVote<'_>) {
         let cluster = vote.sketch.map(|sketch| self.clusters.assign(&sketch));
         if self.clusters.len() > self.excerpts.len() {
-            self.excerpts.push(vote.prompt.chars().take(EXCERPT).collect());
+            self.excerpts.push(vote.prompt.chars().take(MAX_EXCERPT_CHARS).collect());
         }
         self.votes.push(IndexedVote { seq: vote.seq, voter: self.voters.position(vote.voter), cluster });
     }

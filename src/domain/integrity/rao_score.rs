@@ -17,16 +17,16 @@ use nalgebra::DVector;
 
 use super::overdispersion::SharedResiduals;
 use super::poisson_binomial::{all_with_taste, tail, tail_with_taste};
-use super::voter_consistency_slope::{OF_CROWD, slope};
+use super::voter_consistency_slope::{CROWD_SLOPE, slope};
 use crate::battle::Outcome;
 use crate::rating::crowd_expectation::{CrowdExpectation, CrowdVote};
 use crate::rating::logistic;
 use crate::stats::real_len;
 
 /// Number of model and direction pairs whose p-values are computed with the taste: those with the smallest p-values without it.
-const CANDIDATES: usize = 8;
+const MAX_CANDIDATES: usize = 8;
 /// p-value above which the number of tests is bounded by a cheaper method.
-const CLEARLY_HONEST: f64 = 0.01;
+const MIN_HONEST_P_VALUE: f64 = 0.01;
 /// Relative rounding error of two ways to compute one p-value.
 const ROUNDING: f64 = 1e-9;
 
@@ -79,7 +79,7 @@ pub(super) fn by_model(crowd: &CrowdExpectation, votes: &[CrowdVote], strengths:
         met[vote.winner] += 1;
         met[vote.loser] += 1;
     }
-    let consistency = slope(votes.iter().map(|vote| vote.log_odds), OF_CROWD);
+    let consistency = slope(votes.iter().map(|vote| vote.log_odds), CROWD_SLOPE);
     let of_model = |model: usize| ModelVotes::new(model, &votes, consistency);
     (0..met.len()).filter(|&model| met[model] > 1).map(of_model).collect()
 }
@@ -136,7 +136,7 @@ impl<'a> ModelDirection<'a> {
     /// Returns whether a p-value as small as this is possible.
     fn can_reach(&self, p: f64, taste: f64) -> bool {
         let least = self.expected.iter().product::<f64>();
-        least <= p && (p > CLEARLY_HONEST || all_with_taste(&self.expected, taste) <= p * (1.0 + ROUNDING))
+        least <= p && (p > MIN_HONEST_P_VALUE || all_with_taste(&self.expected, taste) <= p * (1.0 + ROUNDING))
     }
 }
 
@@ -148,7 +148,7 @@ pub(super) fn score_test(models: &[ModelVotes], taste: f64) -> Option<ScoreResul
         directions.iter().map(|direction| (tail(&direction.expected, direction.hits), direction)).collect();
     candidates.sort_by(|(one, _), (other, _)| one.total_cmp(other));
     let mut best: Option<(f64, &ModelDirection<'_>)> = None;
-    for (without_taste, direction) in candidates.into_iter().take(CANDIDATES) {
+    for (without_taste, direction) in candidates.into_iter().take(MAX_CANDIDATES) {
         // A taste makes a small tail larger, so no later candidate can be the best.
         if best.is_some_and(|(p, _)| p <= without_taste) {
             break;

@@ -28,7 +28,7 @@ pub const MIN_VOTES: usize = 10;
 pub const DEFAULT_ALPHA: f64 = 0.1;
 
 /// Maximum p-value of a voter who is left out of the crowd of the score test.
-const OUTLIER: f64 = 0.01;
+const MAX_OUTLIER_P_VALUE: f64 = 0.01;
 /// Maximum number of passes: riggers who hid one another appear one pass after another.
 const MAX_PASSES: usize = 5;
 /// Maximum number of passes in which a raised taste and its outliers settle.
@@ -260,7 +260,7 @@ impl Reference {
             return Ok(Some((reference, voters, tests)));
         }
         for _ in 0..MAX_TASTE_PASSES {
-            let inside = reference.inside(&voters, &tests.results);
+            let inside = reference.within_crowd(&voters, &tests.results);
             if inside == reference.in_crowd {
                 break;
             }
@@ -281,7 +281,7 @@ impl Reference {
             let votes = reference.crowd.votes_of_voters(log);
             let candidates = reference.candidates(&votes);
             let results = score_tests(&reference.by_model(&candidates), 0.0);
-            let next = reference.inside(&positions(&candidates), &results);
+            let next = reference.within_crowd(&positions(&candidates), &results);
             if next == in_crowd {
                 return Ok(Some(reference));
             }
@@ -309,10 +309,10 @@ impl Reference {
     }
 
     /// Returns for each voter of the log whether the test finds no outlier. `voters` are the positions of those tested.
-    fn inside(&self, voters: &[usize], results: &[Option<ScoreResult>]) -> Vec<bool> {
+    fn within_crowd(&self, voters: &[usize], results: &[Option<ScoreResult>]) -> Vec<bool> {
         let mut inside = vec![true; self.in_crowd.len()];
         for (&voter, found) in voters.iter().zip(results) {
-            inside[voter] = found.is_none_or(|found| found.p > OUTLIER);
+            inside[voter] = found.is_none_or(|found| found.p > MAX_OUTLIER_P_VALUE);
         }
         inside
     }

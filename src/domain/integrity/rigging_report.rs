@@ -11,7 +11,7 @@ use crate::rating::robustness::{PlaceMove, neighbour_flips};
 use crate::rating::vote_log::{Labels, VoteLog};
 
 /// Maximum number of neighbours whose swap is searched; it bounds the running time.
-const NEIGHBOURS: usize = 10;
+const MAX_SWAP_NEIGHBOURS: usize = 10;
 /// Difference below which strengths are equal up to rounding.
 const ROUNDING: f64 = 1e-9;
 
@@ -79,7 +79,7 @@ pub struct FlaggedVoters {
 /// [`FitError::Solver`] as for the fit.
 pub fn rigging_report(log: &VoteLog, seed: u64) -> Result<RiggingReport, FitError> {
     let Some(crowd) = CrowdExpectation::new(log)? else { return Ok(RiggingReport::default()) };
-    let flips = neighbour_flips(log, NEIGHBOURS)?;
+    let flips = neighbour_flips(log, MAX_SWAP_NEIGHBOURS)?;
     let neighbours = flips.into_iter().map(|(upper, lower, votes)| SwapCost { upper, lower, votes }).collect();
     let has_voters = log.voters.as_ref().is_some_and(|voters| !voters.names.as_slice().is_empty());
     let (most_influential, flagged) =
@@ -240,7 +240,7 @@ mod tests {
         assert_eq!(flagged.other_leader.as_deref(), Some("a"), "{flagged:?}");
         assert_eq!(flagged.largest_move, Some(from_third));
         let swaps = report.neighbours.into_iter().map(|swap| (swap.upper, swap.lower, swap.votes));
-        assert_eq!(swaps.collect::<Vec<_>>(), neighbour_flips(&log, NEIGHBOURS).unwrap());
+        assert_eq!(swaps.collect::<Vec<_>>(), neighbour_flips(&log, MAX_SWAP_NEIGHBOURS).unwrap());
     }
 
     #[test]

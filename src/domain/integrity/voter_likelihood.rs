@@ -13,9 +13,9 @@ use crate::rating::crowd_expectation::{CrowdExpectation, CrowdVote};
 use crate::stats::real;
 
 /// Maximum number of simulated voters; the smallest p-value is 1/10,000.
-const MAX_SIMULATED: u64 = 9_999;
+const MAX_SIMULATED_VOTERS: u64 = 9_999;
 /// Number of simulated voters with at least as large a T after which the voter is clearly benign (Besag and Clifford 1991).
-const ENOUGH: u64 = 20;
+const MIN_EXCEEDANCES: u64 = 20;
 
 /// Statistic T with its p-value.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -56,11 +56,11 @@ pub(super) fn likelihood_test(
     // Equal up to rounding counts as at least as large.
     let least = statistic - 1e-9 * statistic.abs();
     let mut as_large = 0;
-    for simulated in 1..=MAX_SIMULATED {
+    for simulated in 1..=MAX_SIMULATED_VOTERS {
         as_large += u64::from(simulate() >= least);
-        if as_large == ENOUGH {
+        if as_large == MIN_EXCEEDANCES {
             return LikelihoodResult { statistic, p: real(as_large) / real(simulated) };
         }
     }
-    LikelihoodResult { statistic, p: real(as_large + 1) / real(MAX_SIMULATED + 1) }
+    LikelihoodResult { statistic, p: real(as_large + 1) / real(MAX_SIMULATED_VOTERS + 1) }
 }

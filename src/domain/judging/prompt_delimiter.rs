@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 use crate::hex::hex;
 
 /// Length of a delimiter in hexadecimal digits: 64 bits.
-const DIGITS: usize = 16;
+const DELIMITER_HEX_DIGITS: usize = 16;
 
 /// Derives a delimiter line prefix that none of these texts contains.
 #[must_use]
@@ -16,7 +16,7 @@ pub fn prompt_delimiter<'t>(texts: impl Iterator<Item = &'t str>) -> String {
         digest.update(format!("{}\n", text.len()));
         digest.update(text);
     }
-    format!("### {}", &hex(&digest.finalize())[..DIGITS])
+    format!("### {}", &hex(&digest.finalize())[..DELIMITER_HEX_DIGITS])
 }
 
 #[cfg(test)]
@@ -27,7 +27,7 @@ mod tests {
     fn a_mark_is_of_all_texts_and_of_where_each_ends() {
         let mark = |texts: &[&str]| prompt_delimiter(texts.iter().copied());
         assert_eq!(mark(&["a", "b"]), mark(&["a", "b"]));
-        assert!(mark(&["a", "b"]).starts_with("### ") && mark(&["a", "b"]).len() == 4 + DIGITS);
+        assert!(mark(&["a", "b"]).starts_with("### ") && mark(&["a", "b"]).len() == 4 + DELIMITER_HEX_DIGITS);
         for other in [&["ab", ""][..], &["ab"], &["b", "a"], &["a", "c"]] {
             assert_ne!(mark(&["a", "b"]), mark(other), "{other:?}");
         }

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 /// Tags around a model's reasoning. A chat template can contain the opening tag, so that only the closing one is sent.
-static MARK: LazyLock<Regex> = LazyLock::new(|| {
+static REASONING_TAG: LazyLock<Regex> = LazyLock::new(|| {
     let names = "(?:seed:)?think|thinking|thought|reasoning";
     Regex::new(&format!(r"(?i)<(/?)(?:{names})>|\[(/?)THINK\]")).expect("the pattern is valid")
 });
@@ -29,9 +29,9 @@ impl<'t> SplitReply<'t> {
     pub fn split(text: &'t str) -> Self {
         let is_closing =
             |found: &regex::Captures<'_>| (1..=2).any(|at| found.get(at).is_some_and(|sign| !sign.is_empty()));
-        let first = MARK.captures(text).and_then(|found| found.get(0));
+        let first = REASONING_TAG.captures(text).and_then(|found| found.get(0));
         let opened = first.filter(|mark| text[..mark.start()].trim().is_empty() && !mark.as_str().contains('/'));
-        let last = MARK.captures_iter(text).filter(is_closing).last().and_then(|found| found.get(0));
+        let last = REASONING_TAG.captures_iter(text).filter(is_closing).last().and_then(|found| found.get(0));
         let begin = opened.map_or(0, |mark| mark.end());
         match last {
             Some(mark) => Self { reasoning: text[begin..mark.start()].trim(), reply: text[mark.end()..].trim_start() },
@@ -44,7 +44,7 @@ impl<'t> SplitReply<'t> {
     /// first closing tag. If that is missing, the model was cut off during its reasoning, and there is no answer.
     #[must_use]
     pub fn split_answer(text: &'t str) -> Self {
-        let mut marks = MARK.find_iter(text);
+        let mut marks = REASONING_TAG.find_iter(text);
         let whole = Self { reasoning: "", reply: text };
         let Some(first) = marks.next() else { return whole };
         let is_closing = |mark: &regex::Match<'_>| mark.as_str().contains('/');

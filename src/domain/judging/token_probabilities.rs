@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::verdict::{Rating, Verdict, VerdictError};
 
 /// Maximum number of tokens kept per reply: its last numbers, since a verdict is at the end.
-pub const MAX_NUMBERS: usize = 64;
+pub const MAX_KEPT_TOKENS: usize = 64;
 /// Maximum number of alternatives kept per token; no provider returns more.
 pub const MAX_ALTERNATIVES: usize = 20;
 

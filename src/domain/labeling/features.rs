@@ -9,9 +9,9 @@ use std::collections::{BTreeMap, HashMap};
 use crate::stats::real_len;
 
 /// Maximum length of an n-gram.
-const LONGEST: usize = 3;
+const MAX_NGRAM_LENGTH: usize = 3;
 /// Number of leading characters of a text that are used.
-const BEGINNING: usize = 300;
+const MAX_TEXT_CHARS: usize = 300;
 /// Minimum number of texts that contain a gram: a gram of one text says nothing about others.
 const MIN_TEXTS: usize = 2;
 
@@ -75,9 +75,9 @@ impl Vocabulary {
 /// Counts the grams of a text in lower case, with runs of spaces collapsed and a space added at both ends.
 fn counts(text: &str) -> HashMap<String, usize> {
     let words = text.split_whitespace().flat_map(|word| [" ", word]).chain([" "]);
-    let characters: Vec<char> = words.flat_map(str::chars).flat_map(char::to_lowercase).take(BEGINNING).collect();
+    let characters: Vec<char> = words.flat_map(str::chars).flat_map(char::to_lowercase).take(MAX_TEXT_CHARS).collect();
     let mut counts = HashMap::new();
-    for length in 1..=LONGEST {
+    for length in 1..=MAX_NGRAM_LENGTH {
         for gram in characters.windows(length) {
             *counts.entry(gram.iter().collect()).or_default() += 1;
         }
@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn only_the_beginning_of_a_long_text_counts() {
         let vocabulary = Vocabulary::new(["数 z", "数 z"]);
-        let long = "数".repeat(BEGINNING);
+        let long = "数".repeat(MAX_TEXT_CHARS);
         assert_eq!(vocabulary.vector(&format!("{long} zzz")), vocabulary.vector(&long));
     }
 }

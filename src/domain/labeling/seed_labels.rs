@@ -7,11 +7,11 @@ use super::scheme::{Scheme, UnknownLabel};
 use super::table::{LabelTable, Syntax};
 
 /// Accepted names of the text column, including URS's.
-const TEXT: [&str; 4] = ["text", "question", "query", "prompt"];
+const TEXT_COLUMNS: [&str; 4] = ["text", "question", "query", "prompt"];
 /// Accepted names of the label column.
-const LABEL: [&str; 4] = ["label", "category", "user_intent", "intent"];
+const LABEL_COLUMNS: [&str; 4] = ["label", "category", "user_intent", "intent"];
 /// Accepted names of the column with the id of the arena's prompt.
-const QUERY: [&str; 2] = ["query_id", "battle_id"];
+const QUERY_ID_COLUMNS: [&str; 2] = ["query_id", "battle_id"];
 
 /// Labelled text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -99,7 +99,7 @@ pub fn read(file: impl Read, scheme: Scheme) -> Result<Vec<Seed>, SeedError> {
     let place = |names: &[&str]| table.header.iter().position(|column| names.contains(&column.as_str()));
     let needed =
         |names: &[&str], what| place(names).ok_or_else(|| SeedError::Column { what, names: names.join(" or ") });
-    let (text, label, query) = (needed(&TEXT, "texts")?, needed(&LABEL, "labels")?, place(&QUERY));
+    let (text, label, query) = (needed(&TEXT_COLUMNS, "texts")?, needed(&LABEL_COLUMNS, "labels")?, place(&QUERY_ID_COLUMNS));
     let mut seeds = Vec::new();
     let mut lines = HashMap::new();
     for (line, row) in table.rows {

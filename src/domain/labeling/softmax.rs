@@ -13,11 +13,11 @@ use super::features::Sparse;
 use crate::stats::real_len;
 
 /// Inverse regularisation strength C. Between 3 and 10 cross-validation changes little.
-const TRUST: f64 = 3.0;
-const MEMORY: usize = 7;
+const INVERSE_REGULARIZATION: f64 = 3.0;
+const LBFGS_MEMORY: usize = 7;
 const MAX_ITERATIONS: u64 = 200;
 /// Gradient tolerance of the mean loss: a smaller gradient moves no probability by more than about a thousandth.
-const FLAT: f64 = 1e-5;
+const GRADIENT_TOLERANCE: f64 = 1e-5;
 
 /// Error of a failed fit.
 #[derive(Debug, thiserror::Error)]
@@ -41,10 +41,10 @@ impl Softmax {
         if examples.is_empty() {
             return Err(FitFailed("there are no examples: give seeds whose texts differ".into()));
         }
-        let problem = Loss { examples, classes, penalty: 1.0 / (TRUST * real_len(examples.len())) };
+        let problem = Loss { examples, classes, penalty: 1.0 / (INVERSE_REGULARIZATION * real_len(examples.len())) };
         let start = DVector::zeros((features + 1) * classes);
-        let solver = LBFGS::new(MoreThuenteLineSearch::new(), MEMORY)
-            .with_tolerance_grad(FLAT)
+        let solver = LBFGS::new(MoreThuenteLineSearch::new(), LBFGS_MEMORY)
+            .with_tolerance_grad(GRADIENT_TOLERANCE)
             .map_err(|error| FitFailed(error.to_string()))?;
         let run = Executor::new(problem, solver)
             .configure(|state| state.param(start).max_iters(MAX_ITERATIONS))
@@ -178,9 +178,9 @@ mod tests {
     fn a_fit_is_flat_and_gives_probabilities() {
         let examples = examples();
         let fitted = Softmax::fit(&examples, 3, 3).unwrap();
-        let loss = Loss { examples: &examples, classes: 3, penalty: 1.0 / (TRUST * 6.0) };
+        let loss = Loss { examples: &examples, classes: 3, penalty: 1.0 / (INVERSE_REGULARIZATION * 6.0) };
         let gradient = loss.gradient(&DVector::from_vec(fitted.weights.clone())).unwrap();
-        assert!(gradient.norm() < FLAT, "{}", gradient.norm());
+        assert!(gradient.norm() < GRADIENT_TOLERANCE, "{}", gradient.norm());
         for (example, class) in &examples {
             let probabilities = fitted.probabilities(example);
             assert!((probabilities.iter().sum::<f64>() - 1.0).abs() < 1e-12);

@@ -67,7 +67,7 @@ pub struct LabelQuality {
 /// # Errors
 /// [`FitFailed`].
 pub fn cross_validate(seeds: &[Seed], scheme: Scheme, options: ValidationOptions) -> Result<Validation, FitFailed> {
-    let (labels, folds) = (scheme.labels().count(), deal(seeds, options));
+    let (labels, folds) = (scheme.labels().count(), assign_folds(seeds, options));
     let held_out = |fold: usize| {
         if !folds.contains(&fold) {
             // There are fewer distinct texts than folds.
@@ -85,7 +85,7 @@ pub fn cross_validate(seeds: &[Seed], scheme: Scheme, options: ValidationOptions
 /// that folds differ by at most one seed of a label, and in total. Seeds whose texts are [the same question](question_digest) go together,
 /// so that no text is in two folds.
 #[must_use]
-pub fn deal(seeds: &[Seed], options: ValidationOptions) -> Vec<usize> {
+pub fn assign_folds(seeds: &[Seed], options: ValidationOptions) -> Vec<usize> {
     let mut rng = ChaCha8Rng::seed_from_u64(options.seed);
     let mut order: Vec<usize> = (0..seeds.len()).collect();
     order.shuffle(&mut rng);
@@ -151,14 +151,14 @@ mod tests {
     fn every_fold_has_its_share_of_every_label() {
         let seed = |i: usize| Seed { text: format!("text {i}"), label: i * i % 7 % 6, query: None, line: 0 };
         let seeds: Vec<Seed> = (0..103).map(seed).collect();
-        let folds = deal(&seeds, ValidationOptions { folds: 5, seed: 3 });
+        let folds = assign_folds(&seeds, ValidationOptions { folds: 5, seed: 3 });
         for label in 0..6 {
             let in_fold =
                 |fold| seeds.iter().zip(&folds).filter(|(seed, of)| seed.label == label && **of == fold).count();
             let counts: Vec<usize> = (0..5).map(in_fold).collect();
             assert!(counts.iter().max().unwrap() - counts.iter().min().unwrap() <= 1, "{label}: {counts:?}");
         }
-        let other = deal(&seeds, ValidationOptions { folds: 5, seed: 4 });
+        let other = assign_folds(&seeds, ValidationOptions { folds: 5, seed: 4 });
         assert_ne!(folds, other, "another seed deals otherwise");
     }
 
@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn copies_of_a_text_are_dealt_to_the_same_fold() {
         let seeds = triplicates();
-        let folds = deal(&seeds, ValidationOptions::default());
+        let folds = assign_folds(&seeds, ValidationOptions::default());
         assert!(folds.chunks(3).all(|copies| copies.iter().all(|fold| *fold == copies[0])), "{folds:?}");
         let sizes: Vec<usize> = (0..5).map(|fold| folds.iter().filter(|of| **of == fold).count()).collect();
         assert_eq!(sizes, [60; 5]);

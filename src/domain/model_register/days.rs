@@ -10,7 +10,7 @@ use crate::time::Timestamp;
 
 const DAY_MS: i64 = 86_400_000;
 /// Delay after midnight before a day is counted: a battle's id has its time, and its row is committed a moment later.
-const AFTER_MIDNIGHT_MS: i64 = 3_600_000;
+const DAY_END_DELAY_MS: i64 = 3_600_000;
 
 /// Number of latest counted days for which the register shows failures.
 pub const RECENT_DAYS: i64 = 30;
@@ -58,8 +58,8 @@ pub fn start_of(day: i64) -> i64 {
 /// Returns the first day that must not be counted yet: today, or the day of the oldest battle that can still get a vote. An earlier count
 /// would reveal the models of a battle before its vote.
 #[must_use]
-pub fn countable_until(now: Timestamp, oldest_open: Option<Timestamp>) -> i64 {
-    let today = number_of(Timestamp(now.0.saturating_sub(AFTER_MIDNIGHT_MS)));
+pub fn first_uncountable_day(now: Timestamp, oldest_open: Option<Timestamp>) -> i64 {
+    let today = number_of(Timestamp(now.0.saturating_sub(DAY_END_DELAY_MS)));
     oldest_open.map_or(today, |oldest| today.min(number_of(oldest)))
 }
 
@@ -148,11 +148,11 @@ mod tests {
     #[test]
     fn a_day_counts_when_it_is_past_and_none_of_its_battles_waits_for_a_vote() {
         let noon = |day: i64| Timestamp(start_of(day) + 12 * HOUR);
-        assert_eq!(countable_until(noon(10), None), 10, "today is not counted");
-        assert_eq!(countable_until(noon(10), Some(noon(10))), 10);
-        assert_eq!(countable_until(noon(10), Some(noon(8))), 8, "two days wait for one battle");
-        assert_eq!(countable_until(Timestamp(start_of(10) + HOUR - 1), None), 9, "nor yesterday right after midnight");
-        assert_eq!(countable_until(Timestamp(start_of(10) + HOUR), None), 10);
+        assert_eq!(first_uncountable_day(noon(10), None), 10, "today is not counted");
+        assert_eq!(first_uncountable_day(noon(10), Some(noon(10))), 10);
+        assert_eq!(first_uncountable_day(noon(10), Some(noon(8))), 8, "two days wait for one battle");
+        assert_eq!(first_uncountable_day(Timestamp(start_of(10) + HOUR - 1), None), 9, "nor yesterday right after midnight");
+        assert_eq!(first_uncountable_day(Timestamp(start_of(10) + HOUR), None), 10);
     }
 
     #[test]

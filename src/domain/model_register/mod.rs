@@ -3,7 +3,7 @@
 //!
 //! [`changes`] computes the changes to record when the settings change, [`days`] counts battles by finished days, and [`report`] combines
 //! both. The register never reveals the models of a battle before its vote: a day is counted once all of its battles are over (see
-//! [`days::countable_until`]).
+//! [`days::first_uncountable_day`]).
 
 pub mod changes;
 pub mod days;

@@ -7,10 +7,10 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::entry_bundle::{EntryTooLong, LONGEST_ENTRY};
+use super::entry_bundle::{EntryTooLong, MAX_ENTRY_BYTES};
 
 /// Maximum length of a reason, in characters.
-const LONGEST_REASON: usize = 1_000;
+const MAX_REASON_CHARS: usize = 1_000;
 
 /// Log entry.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -125,14 +125,14 @@ impl LogEntry<'_> {
     /// [`EntryTooLong`].
     pub fn to_json(&self) -> Result<String, EntryTooLong> {
         let json = serde_json::to_string(self).expect("an entry is plain text and finite numbers");
-        if json.len() > LONGEST_ENTRY { Err(EntryTooLong(json.len())) } else { Ok(json) }
+        if json.len() > MAX_ENTRY_BYTES { Err(EntryTooLong(json.len())) } else { Ok(json) }
     }
 }
 
 /// Truncates a reason, so that it never makes an entry too long.
 #[must_use]
 pub fn short_reason(reason: &str) -> Cow<'_, str> {
-    match reason.char_indices().nth(LONGEST_REASON) {
+    match reason.char_indices().nth(MAX_REASON_CHARS) {
         None => reason.into(),
         Some((end, _)) => format!("{}…", &reason[..end]).into(),
     }

@@ -1,11 +1,11 @@
 //! Entry bundles: each entry is preceded by its length as a big-endian `u16`.
 
 /// Maximum length of an entry, in bytes.
-pub const LONGEST_ENTRY: usize = u16::MAX as usize;
+pub const MAX_ENTRY_BYTES: usize = u16::MAX as usize;
 
 /// Error of an entry that is too long to be published.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a log entry of {0} bytes is longer than {LONGEST_ENTRY}")]
+#[error("a log entry of {0} bytes is longer than {MAX_ENTRY_BYTES}")]
 pub struct EntryTooLong(pub usize);
 
 /// Encodes a sequence of entries.
@@ -41,7 +41,7 @@ mod tests {
 
     #[test]
     fn entries_survive_and_a_cut_bundle_is_none() {
-        let longest = vec![7; LONGEST_ENTRY];
+        let longest = vec![7; MAX_ENTRY_BYTES];
         let entries: [&[u8]; 4] = [b"one", b"", "二".as_bytes(), &longest];
         let bytes = encode_entries(entries).unwrap();
         assert_eq!(&bytes[..5], [0, 3, b'o', b'n', b'e']);
@@ -49,6 +49,6 @@ mod tests {
         assert_eq!(decode_entries(&[]).as_deref(), Some(&[][..]));
         assert_eq!(decode_entries(&bytes[..bytes.len() - 1]), None);
         assert_eq!(decode_entries(&[0]), None);
-        assert_eq!(encode_entries([[0; LONGEST_ENTRY + 1].as_slice()]), Err(EntryTooLong(65_536)));
+        assert_eq!(encode_entries([[0; MAX_ENTRY_BYTES + 1].as_slice()]), Err(EntryTooLong(65_536)));
     }
 }

@@ -10,9 +10,9 @@ use crate::battle::{BattleId, ModelId, Outcome};
 use crate::time::Timestamp;
 
 /// Maximum delay between a vote and its log entry, unless leaderboards are computed less often.
-const INCLUDED_WITHIN: Duration = Duration::from_secs(60);
+const MAX_INCLUSION_DELAY: Duration = Duration::from_secs(60);
 /// Maximum delay between a leaderboard and its log entries.
-const AFTER_LEADERBOARD: Duration = Duration::from_secs(50);
+const MAX_DELAY_AFTER_LEADERBOARD: Duration = Duration::from_secs(50);
 /// Maximum number of votes appended in one step.
 pub const VOTES_PER_STEP: u32 = 500;
 /// Number of votes that are appended within a minute even if a step with its pause takes 15 s.
@@ -23,13 +23,13 @@ pub const MAX_UNLOGGED: u64 = 10_000;
 /// Returns the maximum delay of a log entry, given the leaderboard interval: the log is updated after each leaderboard.
 #[must_use]
 pub fn included_within(leaderboards_every: Duration) -> Duration {
-    INCLUDED_WITHIN.max(leaderboards_every + AFTER_LEADERBOARD)
+    MAX_INCLUSION_DELAY.max(leaderboards_every + MAX_DELAY_AFTER_LEADERBOARD)
 }
 
 /// Returns the maximum backlog at which inclusion of another vote is promised `within` this time.
 #[must_use]
 pub fn promised_backlog(within: Duration) -> u64 {
-    (FEW_UNLOGGED.saturating_mul(within.as_secs()) / INCLUDED_WITHIN.as_secs()).min(MAX_UNLOGGED)
+    (FEW_UNLOGGED.saturating_mul(within.as_secs()) / MAX_INCLUSION_DELAY.as_secs()).min(MAX_UNLOGGED)
 }
 
 /// Returns the deadline for a vote's log entry.

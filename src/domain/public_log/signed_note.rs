@@ -12,7 +12,7 @@ use crate::hex::hex;
 /// Type byte of Ed25519 signatures.
 const ED25519_TYPE: u8 = 1;
 /// Prefix of a signature line.
-const DASH: &str = "— ";
+const SIGNATURE_LINE_PREFIX: &str = "— ";
 
 /// Public key of a log with its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,7 +72,7 @@ impl VerifierKey {
     #[must_use]
     pub fn signed(&self, text: &str, signature: &[u8]) -> String {
         let line = STANDARD.encode([&self.id(), signature].concat());
-        format!("{text}\n{DASH}{} {line}\n", self.name)
+        format!("{text}\n{SIGNATURE_LINE_PREFIX}{} {line}\n", self.name)
     }
 
     /// Returns the text of a note that this key signed. Signatures by other keys, such as those of witnesses, are ignored.
@@ -101,7 +101,7 @@ pub(super) struct SignatureLine<'n> {
 impl<'n> SignatureLine<'n> {
     /// Parses a line without its line feed.
     pub(super) fn parse(line: &'n str) -> Result<Self, NoteError> {
-        let parts = line.strip_prefix(DASH).and_then(|line| line.split_once(' '));
+        let parts = line.strip_prefix(SIGNATURE_LINE_PREFIX).and_then(|line| line.split_once(' '));
         let (name, encoded) = parts.ok_or(NoteError::Malformed)?;
         let bytes = STANDARD.decode(encoded).map_err(|_| NoteError::Malformed)?;
         let (id, bytes) = bytes.split_first_chunk::<4>().ok_or(NoteError::Malformed)?;

@@ -17,7 +17,7 @@ use super::intervals::bootstrap::{ResamplingUnit, resample_counts, resampled_str
 use super::intervals::voter_resampling::{VoterVotes, votes_to_resample};
 use super::leaderboard::RankedModel;
 use super::vote_log::VoteLog;
-use super::{CENTRE, FitError, POINTS_PER_STRENGTH};
+use super::{MEAN_RATING, FitError, POINTS_PER_STRENGTH};
 use crate::battle::Outcome;
 use crate::rating::options::LeaderboardOptions;
 use crate::rating::ranking::fit_strengths;
@@ -108,7 +108,7 @@ fn ratings(
     bootstrap: BootstrapOptions,
 ) -> Result<Vec<Vec<Option<f64>>>, FitError> {
     let fit = fit_strengths(tally, options.scoring)?;
-    let rating = |strength: f64| strength.is_finite().then_some(CENTRE + POINTS_PER_STRENGTH * strength);
+    let rating = |strength: f64| strength.is_finite().then_some(MEAN_RATING + POINTS_PER_STRENGTH * strength);
     let strengths = resampled_strengths(tally, &fit, voters, bootstrap)?;
     Ok(strengths.into_iter().map(|strengths| strengths.into_iter().map(rating).collect()).collect())
 }

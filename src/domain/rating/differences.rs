@@ -28,7 +28,7 @@ pub struct RatingDifference {
 impl RatingDifference {
     /// Whether the interval excludes 0: the two models differ significantly.
     #[must_use]
-    pub fn tells_apart(&self) -> bool {
+    pub fn is_significant(&self) -> bool {
         self.lower > 0.0 || self.upper < 0.0
     }
 }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::counts::comparison::Comparison;
 use super::scoring::Scoring;
 use super::vote_log::VoteLog;
-use super::{CENTRE, POINTS_PER_STRENGTH};
+use super::{MEAN_RATING, POINTS_PER_STRENGTH};
 use crate::battle::Outcome;
 
 /// Maximum change of a rating by one vote.
@@ -44,7 +44,7 @@ impl EloTable {
     /// Computes the ratings after all votes of a log.
     #[must_use]
     pub fn from_log(log: &VoteLog, scoring: Scoring) -> Self {
-        let mut table = Self { ratings: vec![CENTRE; log.models.as_slice().len()], ..Self::default() };
+        let mut table = Self { ratings: vec![MEAN_RATING; log.models.as_slice().len()], ..Self::default() };
         let counted = Outcome::ALL.map(|outcome| scoring.counts(outcome));
         for ((&a, &b), &outcome) in log.a.iter().zip(&log.b).zip(&log.outcomes) {
             if counted[outcome as usize] {
@@ -56,7 +56,7 @@ impl EloTable {
 
     /// Computes the ratings after a log in which each vote is repeated `times` times.
     pub(super) fn from_repeated(log: &VoteLog, scoring: Scoring, times: &[u32]) -> Self {
-        let mut table = Self { ratings: vec![CENTRE; log.models.as_slice().len()], ..Self::default() };
+        let mut table = Self { ratings: vec![MEAN_RATING; log.models.as_slice().len()], ..Self::default() };
         for (((&a, &b), &outcome), &times) in log.a.iter().zip(&log.b).zip(&log.outcomes).zip(times) {
             for _ in 0..if scoring.counts(outcome) { times } else { 0 } {
                 table.count(a as usize, b as usize, outcome);
@@ -73,7 +73,7 @@ impl EloTable {
             return 0.0;
         }
         if self.ratings.len() <= a.max(b) {
-            self.ratings.resize(a.max(b) + 1, CENTRE);
+            self.ratings.resize(a.max(b) + 1, MEAN_RATING);
         }
         self.count(a, b, comparison.outcome)
     }
@@ -101,7 +101,7 @@ impl EloTable {
     /// Returns the rating of the model at a position; the initial rating for a model without votes.
     #[must_use]
     pub fn rating(&self, index: usize) -> f64 {
-        self.ratings.get(index).copied().unwrap_or(CENTRE)
+        self.ratings.get(index).copied().unwrap_or(MEAN_RATING)
     }
 
     /// Returns the log likelihood of the votes, each predicted from the ratings before it.

@@ -97,14 +97,14 @@ impl Profile {
             if step.abs() <= PRECISION * (1.0 + at.abs()) {
                 break;
             }
-            optimum = self.hold(at, &optimum.point)?;
+            optimum = self.minimise_at(at, &optimum.point)?;
         }
         Ok(at)
     }
 
     fn left_of_limit(&mut self, allowed: f64) -> Result<(f64, Optimum), FitError> {
         let mut at = self.least_strength;
-        let mut optimum = self.hold(at, &self.start.clone())?;
+        let mut optimum = self.minimise_at(at, &self.start.clone())?;
         let mut width = 1.0;
         for _ in 0..MAX_WIDENINGS {
             if self.excess(&optimum, allowed) > 0.0 {
@@ -112,7 +112,7 @@ impl Profile {
             }
             at -= width;
             width *= 2.0;
-            optimum = self.hold(at, &optimum.point)?;
+            optimum = self.minimise_at(at, &optimum.point)?;
         }
         Ok((at, optimum))
     }
@@ -121,7 +121,7 @@ impl Profile {
         2.0 * (optimum.loss - self.least) - allowed
     }
 
-    fn hold(&mut self, strength: f64, from: &DVector<f64>) -> Result<Optimum, FitError> {
+    fn minimise_at(&mut self, strength: f64, from: &DVector<f64>) -> Result<Optimum, FitError> {
         let mut start = from.clone();
         start[self.held] = strength;
         if let Some(point) = self.nearby.as_ref().and_then(|nearby| nearby.minimise(&self.loss, &start)) {

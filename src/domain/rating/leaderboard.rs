@@ -259,7 +259,7 @@ impl RankedModel {
     /// Returns the rating, or the limit of an unbounded model: the sort key and axis value of the model.
     #[must_use]
     pub fn rating_or_limit(&self) -> f64 {
-        self.rating.or(self.at_least).or(self.at_most).unwrap_or(super::CENTRE)
+        self.rating.or(self.at_least).or(self.at_most).unwrap_or(super::MEAN_RATING)
     }
 }
 

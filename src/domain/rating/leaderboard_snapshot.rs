@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::CENTRE;
+use super::MEAN_RATING;
 use super::counts::comparison::ComparisonSet;
 use super::elo::{self, EloTable};
 use super::leaderboard::Leaderboard;
@@ -41,7 +41,7 @@ impl LeaderboardSnapshot {
     #[must_use]
     pub fn elo(&self, model: &ModelId) -> f64 {
         let row = self.leaderboard.models.iter().find(|row| row.model == model.as_str());
-        row.map_or(CENTRE, |row| row.elo)
+        row.map_or(MEAN_RATING, |row| row.elo)
     }
 
     /// Computes the change of side A's Elo rating by one vote; side B's changes by the opposite amount.
@@ -53,7 +53,7 @@ impl LeaderboardSnapshot {
     /// Returns the sequence number of the latest vote that slices and the public feed of votes may show: that of this leaderboard, so that
     /// they change together. Before the first fit, which waits for no group of votes, there is no bound.
     #[must_use]
-    pub fn shown_upto(&self) -> i64 {
+    pub fn last_public_seq(&self) -> i64 {
         self.fitted_at.map_or(i64::MAX, |_| self.last_vote_seq)
     }
 
@@ -71,7 +71,7 @@ mod tests {
     #[test]
     fn before_the_first_vote_every_model_has_the_rating_of_the_start() {
         let (empty, models) = (LeaderboardSnapshot::default(), [ModelId::new("a"), ModelId::new("b")]);
-        assert!((empty.elo(&models[0]) - CENTRE).abs() < 1e-9);
+        assert!((empty.elo(&models[0]) - MEAN_RATING).abs() < 1e-9);
         assert!(empty.ranks().is_empty() && empty.fitted_at.is_none());
         let [won, lost] = [Outcome::AWins, Outcome::BWins].map(|outcome| empty.elo_change(&models, outcome));
         assert!(won > 0.0 && (won + lost).abs() < 1e-9, "{won} {lost}");
@@ -80,6 +80,6 @@ mod tests {
     #[test]
     fn a_leaderboard_without_votes_bounds_what_is_shown_and_none_bounds_nothing() {
         let empty = LeaderboardSnapshot { fitted_at: Some(Timestamp(1)), ..LeaderboardSnapshot::default() };
-        assert_eq!((empty.shown_upto(), LeaderboardSnapshot::default().shown_upto()), (0, i64::MAX));
+        assert_eq!((empty.last_public_seq(), LeaderboardSnapshot::default().last_public_seq()), (0, i64::MAX));
     }
 }

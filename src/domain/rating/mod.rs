@@ -60,7 +60,7 @@ pub(crate) use negative_log_likelihood::logistic;
 use crate::stats::confidence::InvalidConfidence;
 
 /// Mean rating of each component, and the initial Elo rating of every model.
-pub const CENTRE: f64 = 1000.0;
+pub const MEAN_RATING: f64 = 1000.0;
 
 /// Rating points per unit of strength: 400 points are a factor of ten in the odds, so s = 400 / ln 10.
 pub const POINTS_PER_STRENGTH: f64 = 400.0 / std::f64::consts::LN_10;

@@ -19,19 +19,19 @@ use crate::stats::cholesky::{cholesky, inverse};
 use crate::stats::real_len;
 
 /// Convergence is quadratic: after a step of this length the error is about its square, below rounding.
-const LAST_STEP: f64 = 1e-8;
+const STEP_TOLERANCE: f64 = 1e-8;
 const MAX_ITERATIONS: u64 = 100;
 const MAX_HALVINGS: usize = 50;
 /// Share of the predicted decrease that a step must achieve (Armijo's rule).
-const SUFFICIENT: f64 = 1e-4;
+const ARMIJO_FRACTION: f64 = 1e-4;
 /// Relative rounding error of a cost that sums as many votes as fit into memory.
-const NOISE: f64 = 1e-9;
+const COST_ROUNDING: f64 = 1e-9;
 /// Step length for convergence with the Hessian of another point. Convergence is linear: the error is about as long as the last step.
-const LAST_NEARBY_STEP: f64 = 1e-11;
+const NEARBY_STEP_TOLERANCE: f64 = 1e-11;
 /// Maximum first step: a longer one leaves the region where the Hessian is a good approximation.
-const LONGEST_NEARBY_STEP: f64 = 1.0;
+const MAX_NEARBY_STEP: f64 = 1.0;
 /// Largest ratio of consecutive step lengths: slower convergence takes longer than full Newton steps.
-const SHRINKAGE: f64 = 0.5;
+const MAX_STEP_RATIO: f64 = 0.5;
 /// Terms added to the diagonal of a singular Hessian, relative to its largest entry.
 const DIAGONAL_SHIFTS: [f64; 4] = [1e-12, 1e-10, 1e-8, 1e-6];
 
@@ -49,7 +49,7 @@ pub(super) struct Optimum {
 /// Minimises a loss from `start`, keeping its gauge sums.
 pub(super) fn minimise(loss: PairLoss, start: DVector<f64>) -> Result<Optimum, FitError> {
     let votes = loss.votes();
-    let found = descend(loss, start)?;
+    let found = newton_minimise(loss, start)?;
     Ok(Optimum {
         point: found.point,
         loss: found.cost * votes,
@@ -69,7 +69,7 @@ pub(super) struct NewtonResult {
 }
 
 /// Minimises a smooth convex problem from `start`.
-pub(super) fn descend<O>(problem: O, start: DVector<f64>) -> Result<NewtonResult, FitError>
+pub(super) fn newton_minimise<O>(problem: O, start: DVector<f64>) -> Result<NewtonResult, FitError>
 where
     O: CostFunction<Param = DVector<f64>, Output = f64>
         + Gradient<Param = DVector<f64>, Gradient = DVector<f64>>
@@ -113,11 +113,11 @@ pub(super) fn project_matrix(gauges: &[Vec<usize>], matrix: &mut DMatrix<f64>, s
         means /= size;
         gauge.iter().for_each(|&i| matrix.set_column(i, &(matrix.column(i) - &means)));
     }
-    stiffen(gauges, matrix, stiffness);
+    add_gauge_stiffness(gauges, matrix, stiffness);
 }
 
 /// Adds `stiffness` to the directions that change no difference within a gauge.
-fn stiffen(gauges: &[Vec<usize>], matrix: &mut DMatrix<f64>, stiffness: f64) {
+fn add_gauge_stiffness(gauges: &[Vec<usize>], matrix: &mut DMatrix<f64>, stiffness: f64) {
     for gauge in gauges {
         let share = stiffness / real_len(gauge.len());
         for &i in gauge {
@@ -135,7 +135,7 @@ pub(super) fn inverse_but_for_a_constant(loss: &PairLoss, point: &DVector<f64>) 
 fn factor(loss: &PairLoss, point: &DVector<f64>) -> Result<Cholesky<f64, Dyn>, FitError> {
     let mut hessian = loss.hessian(point);
     let stiffness = mean_diagonal(&hessian);
-    stiffen(loss.gauges(), &mut hessian, stiffness);
+    add_gauge_stiffness(loss.gauges(), &mut hessian, stiffness);
     cholesky(hessian).ok_or_else(|| FitError::Solver(Singular.into()))
 }
 
@@ -169,7 +169,7 @@ impl FixedHessianSolver {
     /// Minimises a loss; `None` if the steps shrink too slowly.
     pub(super) fn minimise(&self, loss: &PairLoss, start: &DVector<f64>) -> Option<DVector<f64>> {
         let mut point = start.clone();
-        let mut allowed = LONGEST_NEARBY_STEP;
+        let mut allowed = MAX_NEARBY_STEP;
         for _ in 0..MAX_ITERATIONS {
             let mut step = loss.gradient(&point);
             project(&self.gauges, &mut step);
@@ -180,10 +180,10 @@ impl FixedHessianSolver {
                 return None;
             }
             point -= step;
-            if length <= LAST_NEARBY_STEP {
+            if length <= NEARBY_STEP_TOLERANCE {
                 return Some(point);
             }
-            allowed = SHRINKAGE * length;
+            allowed = MAX_STEP_RATIO * length;
         }
         None
     }
@@ -259,10 +259,10 @@ where
         let gradient = state.take_gradient().ok_or_else(|| Error::msg("the gradient was lost"))?;
         let factor = match cholesky(problem.hessian(&from)?) {
             Some(factor) => factor,
-            None => stiffened(problem.hessian(&from)?)?,
+            None => factor_with_shift(problem.hessian(&from)?)?,
         };
         let step = -factor.solve(&gradient);
-        let arrived = step.amax() <= LAST_STEP;
+        let arrived = step.amax() <= STEP_TOLERANCE;
         let reached = if arrived {
             // This close to the minimum, costs differ by rounding only and cannot guide a line search.
             let point = &from + step;
@@ -283,7 +283,7 @@ where
 /// Factors a Hessian that is singular to rounding, as where strengths are so far apart that votes between them hardly curve the
 /// loss, after adding the smallest sufficient multiple of the identity (Nocedal and Wright, *Numerical Optimization*, 2006,
 /// algorithm 3.3). The step is then shorter in the flat directions and still a descent step.
-fn stiffened(hessian: DMatrix<f64>) -> Result<Cholesky<f64, Dyn>, Error> {
+fn factor_with_shift(hessian: DMatrix<f64>) -> Result<Cholesky<f64, Dyn>, Error> {
     let largest = hessian.diagonal().amax();
     let with = |share: &f64| {
         let mut hessian = hessian.clone();
@@ -316,8 +316,8 @@ where
     for _ in 0..MAX_HALVINGS {
         let point = from + step * length;
         let reached = problem.cost(&point)?;
-        let is_lower = reached <= cost + SUFFICIENT * length * slope + rounding;
-        let is_level = reached <= cost + NOISE * cost.abs();
+        let is_lower = reached <= cost + ARMIJO_FRACTION * length * slope + rounding;
+        let is_level = reached <= cost + COST_ROUNDING * cost.abs();
         if is_lower || (is_level && problem.gradient(&point)?.dot(step).abs() <= 0.5 * slope.abs()) {
             return Ok(SearchPoint { point, cost: reached });
         }

@@ -55,7 +55,7 @@ impl OwnRow {
 pub struct CrowdShare {
     /// Mean over the voter's votes of the share of others' votes on the pair with the same outcome.
     pub share: f64,
-    /// Votes of the voter on pairs with at least [`super::counts::pair_counts::ENOUGH_TO_COMPARE`] votes of others.
+    /// Votes of the voter on pairs with at least [`super::counts::pair_counts::MIN_VOTES_TO_COMPARE`] votes of others.
     pub votes: u64,
 }
 

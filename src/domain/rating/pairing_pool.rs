@@ -1,6 +1,6 @@
 //! Pairing pool of the models, with the ratings of a leaderboard.
 
-use super::CENTRE;
+use super::MEAN_RATING;
 use super::leaderboard::{Leaderboard, RankedModel};
 use crate::battle::ModelId;
 use crate::battle::pairing::{ModelPool, PairingRules, Policy, PoolEntry};
@@ -16,7 +16,7 @@ pub fn pairing_pool(
         let row = leaderboard.models.iter().find(|row| row.model == id.as_str());
         PoolEntry {
             weight,
-            rating: row.map_or(CENTRE, RankedModel::rating_or_limit),
+            rating: row.map_or(MEAN_RATING, RankedModel::rating_or_limit),
             votes: row.map_or(0, |row| row.battles),
             id,
         }

@@ -4,7 +4,7 @@ use super::counts::tally::Tally;
 use super::fit::Direction;
 use super::infinite_strengths::limit;
 use super::intervals::sandwich::{Ends, Intervals};
-use super::{CENTRE, FitError, POINTS_PER_STRENGTH};
+use super::{MEAN_RATING, FitError, POINTS_PER_STRENGTH};
 use crate::rating::fit::{Fit, ModelStrength};
 use crate::rating::options::Anchor;
 use crate::stats::confidence::ConfidenceLevel;
@@ -12,7 +12,7 @@ use crate::stats::confidence::ConfidenceLevel;
 /// Ratings that differ by less are equal up to rounding.
 const ROUNDING: f64 = 1e-9;
 /// Largest absolute anchor rating: beyond it, rounding errors would exceed [`ROUNDING`].
-const LARGEST_ANCHOR: f64 = 1e6;
+const MAX_ANCHOR: f64 = 1e6;
 
 /// A model on the public scale.
 #[derive(Debug, Clone, Copy)]
@@ -79,7 +79,7 @@ pub(super) fn scale_models(
         });
         let (unbounded, ends) = match model_strength {
             ModelStrength::Rated { .. } => (None, measured),
-            ModelStrength::Unbounded { direction, .. } => (Some(*direction), Some(half_open(rating, *direction))),
+            ModelStrength::Unbounded { direction, .. } => (Some(*direction), Some(half_open_interval(rating, *direction))),
         };
         Ok(ScaledModel { rating, ends, unbounded, component: model_strength.component() })
     };
@@ -87,11 +87,11 @@ pub(super) fn scale_models(
 }
 
 fn on_scale(strength: f64) -> f64 {
-    CENTRE + POINTS_PER_STRENGTH * strength
+    MEAN_RATING + POINTS_PER_STRENGTH * strength
 }
 
 /// Returns the interval from a limit to infinity.
-fn half_open(limit: f64, direction: Direction) -> Ends {
+fn half_open_interval(limit: f64, direction: Direction) -> Ends {
     match direction {
         Direction::Above => Ends { lower: limit, upper: f64::INFINITY, error: None },
         Direction::Below => Ends { lower: f64::NEG_INFINITY, upper: limit, error: None },
@@ -100,7 +100,7 @@ fn half_open(limit: f64, direction: Direction) -> Ends {
 
 /// Shifts the anchor's component so that the anchor has its given rating.
 pub(super) fn move_to_anchor(scaled: &mut [ScaledModel], tally: &Tally, anchor: &Anchor) -> Result<(), FitError> {
-    if !(-LARGEST_ANCHOR..=LARGEST_ANCHOR).contains(&anchor.rating) {
+    if !(-MAX_ANCHOR..=MAX_ANCHOR).contains(&anchor.rating) {
         return Err(FitError::AnchorRating(anchor.rating));
     }
     if scaled.is_empty() {

@@ -37,7 +37,7 @@ use super::ties::good_enough::good_enough;
 use super::ties::good_enough_change::{ShareErrors, good_enough_changes};
 use super::vote_log::{StyleColumns, VoteLog, VotersKnown};
 use super::weighting::{Reweight, Weights, weigh};
-use super::{CENTRE, FitError, POINTS_PER_STRENGTH, bradley_terry, davidson};
+use super::{MEAN_RATING, FitError, POINTS_PER_STRENGTH, bradley_terry, davidson};
 use crate::stats::real_len;
 use crate::stats::resample::MIN_CLUSTERS;
 
@@ -206,7 +206,7 @@ fn estimate(
         UnrankedLeaderboard { fit: plain, interval, intervals, bootstrap, effects, style_notes, tie_models, scaled }
     };
     for (scaled, strength) in found.scaled.iter_mut().zip(found.fit.strengths()) {
-        scaled.rating = strength.map_or(scaled.rating, |strength| CENTRE + POINTS_PER_STRENGTH * strength);
+        scaled.rating = strength.map_or(scaled.rating, |strength| MEAN_RATING + POINTS_PER_STRENGTH * strength);
     }
     if let Some(anchor) = &options.anchor {
         move_to_anchor(&mut found.scaled, tally, anchor)?;
@@ -266,7 +266,7 @@ fn tie_effect(fit: &Fit, intervals: &Intervals) -> Option<TieEffect> {
 
 /// Converts Elo ratings to strengths. They need no connected graph, so all models are in one component.
 fn elo_as_fit(tally: &Tally, elo: &EloTable) -> Fit {
-    let strength = |model: &TalliedModel| (elo.rating(model.index) - CENTRE) / POINTS_PER_STRENGTH;
+    let strength = |model: &TalliedModel| (elo.rating(model.index) - MEAN_RATING) / POINTS_PER_STRENGTH;
     let model_strength = |model| ModelStrength::Rated { component: 0, strength: strength(model) };
     Fit {
         model_strengths: tally.models.iter().map(model_strength).collect(),

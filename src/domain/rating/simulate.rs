@@ -27,15 +27,15 @@ use voters::VoterSampler;
 
 use super::negative_log_likelihood::logistic;
 use super::vote_log::{ColumnSet, VoteLog};
-use super::{CENTRE, POINTS_PER_STRENGTH};
+use super::{MEAN_RATING, POINTS_PER_STRENGTH};
 use crate::battle::Outcome;
 use crate::stats::real_len;
 
 /// Votes drawn in advance if style has effects, to estimate the standard deviations of the features (to about one
 /// percent) and the number of ties for a κ.
-const PILOT: usize = 1 << 13;
+const PILOT_VOTES: usize = 1 << 13;
 /// Largest κ: above it, the tie probability would exceed the weaker side's share.
-const MAX_TIES: f64 = 2.0;
+const MAX_KAPPA: f64 = 2.0;
 
 /// A model with its true strength.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,7 +52,7 @@ impl SimulatedModel {
     /// Returns the strength on the public scale.
     #[must_use]
     pub fn rating(&self) -> f64 {
-        CENTRE + POINTS_PER_STRENGTH * self.strength
+        MEAN_RATING + POINTS_PER_STRENGTH * self.strength
     }
 }
 
@@ -121,7 +121,7 @@ impl Simulation {
 
     /// Draws the next vote.
     pub fn vote(&mut self) -> SimulatedVote {
-        let meeting = self.meeting();
+        let meeting = self.simulate_battle();
         self.decide(meeting)
     }
 
@@ -190,7 +190,7 @@ impl Simulation {
         logistic(d)
     }
 
-    fn meeting(&mut self) -> SimulatedBattle {
+    fn simulate_battle(&mut self) -> SimulatedBattle {
         let ([mut a, mut b], pair_probability) = self.pairs.draw(&mut self.rng);
         if self.rng.random() {
             std::mem::swap(&mut a, &mut b);
@@ -225,25 +225,25 @@ impl Simulation {
             self.kappa = requested / variance;
             self.tie_share = self.options.ties / requested;
         }
-        if self.kappa > MAX_TIES {
-            return Err(SimulationError::TooManyTies { requested, most: MAX_TIES * variance });
+        if self.kappa > MAX_KAPPA {
+            return Err(SimulationError::TooManyTies { requested, most: MAX_KAPPA * variance });
         }
         Ok(())
     }
 
     /// Estimates the mean of p(1−p) over pilot votes, and from the same votes the standard deviations of the features.
     fn variance_of_pilot(&mut self) -> f64 {
-        let pilot: Vec<SimulatedBattle> = (0..PILOT).map(|_| self.meeting()).collect();
+        let pilot: Vec<SimulatedBattle> = (0..PILOT_VOTES).map(|_| self.simulate_battle()).collect();
         for (feature, std_dev) in self.deviations.iter_mut().enumerate() {
             // Sides are assigned by a fair coin, so the mean is 0.
             let squares = pilot.iter().map(|meeting| difference(meeting.counts[feature]).powi(2)).sum::<f64>();
-            *std_dev = (squares / real_len(PILOT)).sqrt();
+            *std_dev = (squares / real_len(PILOT_VOTES)).sqrt();
         }
         let variance = |meeting: &SimulatedBattle| {
             let p = self.share_of_a(meeting.a, meeting.b, &meeting.counts);
             p * (1.0 - p)
         };
-        pilot.iter().map(variance).sum::<f64>() / real_len(PILOT)
+        pilot.iter().map(variance).sum::<f64>() / real_len(PILOT_VOTES)
     }
 }
 

@@ -182,7 +182,7 @@ pub enum SliceError {
 }
 
 /// Maximum number of known values in an error message.
-const MAX_LISTED: usize = 12;
+const MAX_LISTED_VALUES: usize = 12;
 
 impl Slice {
     /// Adds the columns that the slice reads.
@@ -333,10 +333,10 @@ fn by_value<T: Copy>(
 }
 
 fn first_names(names: &[String]) -> String {
-    let mut named: Vec<String> = names.iter().take(MAX_LISTED).map(|name| format!("{name:?}")).collect();
+    let mut named: Vec<String> = names.iter().take(MAX_LISTED_VALUES).map(|name| format!("{name:?}")).collect();
     match names.len() {
         0 => return "none at all".to_owned(),
-        all if all > MAX_LISTED => named.push(format!("{} more", all - MAX_LISTED)),
+        all if all > MAX_LISTED_VALUES => named.push(format!("{} more", all - MAX_LISTED_VALUES)),
         _ => {}
     }
     named.join(", ")

@@ -15,7 +15,7 @@ use super::vote_log::{InternedTexts, SelfPlay, exclusion_rule};
 use crate::battle::Outcome;
 
 /// Version of the JSON form; counts in another version are not read.
-const FORMAT: u32 = 2;
+const FORMAT_VERSION: u32 = 2;
 
 /// Counts of votes, rated and excluded.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -75,7 +75,7 @@ impl VoteCounts {
             .collect();
         pairs.sort_unstable();
         let counts = EncodedCounts {
-            format: FORMAT,
+            format: FORMAT_VERSION,
             read: self.read,
             excluded: self.excluded.clone(),
             models: self.comparisons.models().to_vec(),
@@ -92,7 +92,7 @@ impl VoteCounts {
     pub fn from_json(json: &str) -> Option<Self> {
         let counts: EncodedCounts = serde_json::from_str(json).ok()?;
         let known = |position: u32| (position as usize) < counts.models.len();
-        if counts.format != FORMAT
+        if counts.format != FORMAT_VERSION
             || !counts.pairs.iter().all(|pair| known(pair.0) && known(pair.1) && pair.0 != pair.1)
         {
             return None;

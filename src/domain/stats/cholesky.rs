@@ -8,18 +8,18 @@ use nalgebra::{Cholesky, DMatrix, DMatrixView, DMatrixViewMut, Dyn};
 use rayon::prelude::*;
 
 /// Number of columns of a block.
-const BLOCK: usize = 96;
+const BLOCK_COLUMNS: usize = 96;
 /// Maximum size of the matrices that are left to nalgebra.
-const SMALL: usize = 2 * BLOCK;
+const MAX_UNBLOCKED_SIZE: usize = 2 * BLOCK_COLUMNS;
 
 /// Factorises a symmetric matrix, of which only the lower triangle is read; `None` if it is not positive definite.
 pub fn cholesky(mut matrix: DMatrix<f64>) -> Option<Cholesky<f64, Dyn>> {
     let size = matrix.nrows();
-    if size <= SMALL {
+    if size <= MAX_UNBLOCKED_SIZE {
         return matrix.cholesky();
     }
-    for start in (0..size).step_by(BLOCK) {
-        let width = BLOCK.min(size - start);
+    for start in (0..size).step_by(BLOCK_COLUMNS) {
+        let width = BLOCK_COLUMNS.min(size - start);
         let corner = matrix.view((start, start), (width, width)).into_owned().cholesky()?.unpack();
         matrix.view_mut((start, start), (width, width)).copy_from(&corner);
         let end = start + width;
@@ -37,8 +37,8 @@ pub fn cholesky(mut matrix: DMatrix<f64>) -> Option<Cholesky<f64, Dyn>> {
 fn subtract_square(matrix: &mut DMatrix<f64>, end: usize, panel: &DMatrix<f64>) {
     let size = matrix.nrows();
     let across = panel.transpose();
-    matrix.as_mut_slice()[end * size..].par_chunks_mut(BLOCK * size).enumerate().for_each(|(block, columns)| {
-        let (width, first) = (columns.len() / size, block * BLOCK);
+    matrix.as_mut_slice()[end * size..].par_chunks_mut(BLOCK_COLUMNS * size).enumerate().for_each(|(block, columns)| {
+        let (width, first) = (columns.len() / size, block * BLOCK_COLUMNS);
         let mut columns = DMatrixViewMut::from_slice(columns, size, width);
         let below = panel.nrows() - first;
         columns.rows_mut(end + first, below).gemm(-1.0, &panel.rows(first, below), &across.columns(first, width), 1.0);
@@ -50,7 +50,7 @@ fn subtract_square(matrix: &mut DMatrix<f64>, end: usize, panel: &DMatrix<f64>) 
 pub fn inverse(factor: &Cholesky<f64, Dyn>) -> DMatrix<f64> {
     let lower = factor.l_dirty();
     let size = lower.nrows();
-    if size <= SMALL {
+    if size <= MAX_UNBLOCKED_SIZE {
         // L⁻ᵀL⁻¹: a product of matrices is several times as fast as solving for the columns of the identity.
         let half = inverse_of_lower(lower);
         let mut inverse = half.transpose() * half;
@@ -58,11 +58,11 @@ pub fn inverse(factor: &Cholesky<f64, Dyn>) -> DMatrix<f64> {
         return inverse;
     }
     let corners: Vec<DMatrix<f64>> = (0..size)
-        .step_by(BLOCK)
+        .step_by(BLOCK_COLUMNS)
         .map(|start| inverse_of_lower(&lower.view((start, start), corner(start, size)).into_owned()))
         .collect();
     let mut inverse = DMatrix::zeros(size, size);
-    inverse.as_mut_slice().par_chunks_mut(BLOCK * size).enumerate().for_each(|(block, columns)| {
+    inverse.as_mut_slice().par_chunks_mut(BLOCK_COLUMNS * size).enumerate().for_each(|(block, columns)| {
         let width = columns.len() / size;
         // The rows above are the transposed rows of the earlier blocks.
         let mut rows = DMatrixViewMut::from_slice(columns, size, width);
@@ -73,7 +73,7 @@ pub fn inverse(factor: &Cholesky<f64, Dyn>) -> DMatrix<f64> {
 }
 
 fn corner(start: usize, size: usize) -> (usize, usize) {
-    let width = BLOCK.min(size - start);
+    let width = BLOCK_COLUMNS.min(size - start);
     (width, width)
 }
 
@@ -83,9 +83,9 @@ fn inverse_of_lower(lower: &DMatrix<f64>) -> DMatrix<f64> {
 
 /// Solves LLᵀX = E for a block of columns of the identity, from its diagonal down.
 fn solve(lower: DMatrixView<'_, f64>, corners: &[DMatrix<f64>], block: usize, x: &mut DMatrixViewMut<'_, f64>) {
-    let (size, width, begin) = (x.nrows(), x.ncols(), block * BLOCK);
+    let (size, width, begin) = (x.nrows(), x.ncols(), block * BLOCK_COLUMNS);
     for (at, corner) in corners.iter().enumerate().skip(block) {
-        let (start, height) = (at * BLOCK, corner.nrows());
+        let (start, height) = (at * BLOCK_COLUMNS, corner.nrows());
         let mut rest = DMatrix::zeros(height, width);
         if at == block {
             rest.fill_with_identity();
@@ -96,7 +96,7 @@ fn solve(lower: DMatrixView<'_, f64>, corners: &[DMatrix<f64>], block: usize, x:
         x.rows_mut(start, height).gemm(1.0, corner, &rest, 0.0);
     }
     for (at, corner) in corners.iter().enumerate().skip(block).rev() {
-        let (start, height) = (at * BLOCK, corner.nrows());
+        let (start, height) = (at * BLOCK_COLUMNS, corner.nrows());
         let end = start + height;
         let mut rest = x.rows(start, height).into_owned();
         if end < size {
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn blocks_give_the_factor_and_the_inverse() {
-        for size in [1, SMALL, SMALL + 1, 3 * BLOCK, 4 * BLOCK + 5] {
+        for size in [1, MAX_UNBLOCKED_SIZE, MAX_UNBLOCKED_SIZE + 1, 3 * BLOCK_COLUMNS, 4 * BLOCK_COLUMNS + 5] {
             let matrix = positive(size);
             let factor = cholesky(matrix.clone()).unwrap();
             let lower = factor.l();
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn a_matrix_that_is_not_positive_definite_has_no_factor() {
-        for size in [2, SMALL + BLOCK + 7] {
+        for size in [2, MAX_UNBLOCKED_SIZE + BLOCK_COLUMNS + 7] {
             for at in [0, size - 1] {
                 let mut matrix = positive(size);
                 matrix[(at, at)] = -1.0;

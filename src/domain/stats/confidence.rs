@@ -3,16 +3,16 @@
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
 /// Degrees of freedom above which Student's t is the normal distribution to six digits.
-const MANY: f64 = 1e6;
+const NORMAL_DEGREES_OF_FREEDOM: f64 = 1e6;
 
 /// The highest level. Above it, quantiles lose the difference to 1 to rounding.
-pub const HIGHEST: f64 = 0.999_999;
+pub const MAX_LEVEL: f64 = 0.999_999;
 /// The lowest level. Below it an interval has no width.
-pub const LOWEST: f64 = 0.000_001;
+pub const MIN_LEVEL: f64 = 0.000_001;
 
-/// A confidence level that is not between [`LOWEST`] and [`HIGHEST`].
+/// A confidence level that is not between [`MIN_LEVEL`] and [`MAX_LEVEL`].
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
-#[error("confidence is {}: give a number from {LOWEST} to {HIGHEST}, for example 0.95", short(*.0))]
+#[error("confidence is {}: give a number from {MIN_LEVEL} to {MAX_LEVEL}, for example 0.95", short(*.0))]
 pub struct InvalidConfidence(pub f64);
 
 /// Formats a number for messages, in scientific notation where it is long: 1e-300 has 300 digits otherwise.
@@ -22,7 +22,7 @@ pub fn short(number: f64) -> String {
     if digits.len() > 20 { format!("{number:e}") } else { digits }
 }
 
-/// Share of intervals that contain the true value, from [`LOWEST`] to [`HIGHEST`]; 0.95 by default.
+/// Share of intervals that contain the true value, from [`MIN_LEVEL`] to [`MAX_LEVEL`]; 0.95 by default.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ConfidenceLevel(f64);
 
@@ -38,7 +38,7 @@ impl ConfidenceLevel {
     /// # Errors
     /// [`InvalidConfidence`].
     pub fn new(share: f64) -> Result<Self, InvalidConfidence> {
-        if (LOWEST..=HIGHEST).contains(&share) { Ok(Self(share)) } else { Err(InvalidConfidence(share)) }
+        if (MIN_LEVEL..=MAX_LEVEL).contains(&share) { Ok(Self(share)) } else { Err(InvalidConfidence(share)) }
     }
 
     /// The Bonferroni-corrected level: if each of `statements` statements holds at it, all hold together at this one. It may be above the
@@ -71,7 +71,7 @@ impl ConfidenceLevel {
     #[must_use]
     pub fn t(self, freedom: f64) -> f64 {
         let upper = f64::midpoint(1.0, self.0);
-        if freedom > MANY {
+        if freedom > NORMAL_DEGREES_OF_FREEDOM {
             return self.z();
         }
         let distribution = StudentsT::new(0.0, 1.0, freedom.max(1.0)).expect("at least one degree of freedom");
@@ -93,7 +93,7 @@ mod tests {
     #[test]
     fn many_statements_at_once_need_a_level_beyond_the_highest_that_one_can_ask_for() {
         let each = ConfidenceLevel::default().of_each(50_086.0);
-        assert!(each.share() > HIGHEST);
+        assert!(each.share() > MAX_LEVEL);
         // Each tail beyond it has the probability 0.05/50086/2.
         assert!((each.z() - 4.892).abs() < 0.001, "{}", each.z());
         assert_eq!(ConfidenceLevel::default().of_each(0.0), ConfidenceLevel::default());

@@ -10,15 +10,15 @@ use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
 use super::confidence::ConfidenceLevel;
-use super::exact_p_values::{self, KENDALL_UP_TO, SPEARMAN_UP_TO, TIED_UP_TO};
+use super::exact_p_values::{self, MAX_EXACT_KENDALL, MAX_EXACT_SPEARMAN, MAX_EXACT_TIED};
 use super::ranks::{Ties, by_size, ranks};
 use super::{Interval, SeriesSide, Undefined};
 use super::{real, real_len};
 
 /// Minimum number of pairs of values: two points are always on a line.
-const FEWEST: usize = 3;
+const MIN_PAIRS: usize = 3;
 /// Maximum rounding error of a correlation of ±1.
-const PERFECT: f64 = 1e-14;
+const PERFECT_TOLERANCE: f64 = 1e-14;
 
 /// A correlation coefficient.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -143,7 +143,7 @@ pub fn spearman(x: &[f64], y: &[f64]) -> Result<Correlation, Undefined> {
     let (n, x_ranks, y_ranks) = (x.len(), ranks(x), ranks(y));
     let r = product_moment(&x_ranks, &y_ranks);
     let tied = Ties::new(x).any() || Ties::new(y).any();
-    let (p, p_method) = if n <= SPEARMAN_UP_TO && !tied {
+    let (p, p_method) = if n <= MAX_EXACT_SPEARMAN && !tied {
         (exact_p_values::spearman_p(n, squared_differences(&x_ranks, &y_ranks)), PMethod::Exact)
     } else {
         (t_test(n, r), PMethod::T)
@@ -187,7 +187,7 @@ pub fn kendall(x: &[f64], y: &[f64]) -> Result<Correlation, Undefined> {
     let excess = real(pairs.concordant) - real(pairs.discordant);
     let r = tau_b(excess, all, [x_ties.pairs, y_ties.pairs]);
     let tied = x_ties.any() || y_ties.any();
-    let few = n <= KENDALL_UP_TO || pairs.concordant.min(pairs.discordant) <= 1;
+    let few = n <= MAX_EXACT_KENDALL || pairs.concordant.min(pairs.discordant) <= 1;
     let (p, p_method) = if few && !tied {
         (exact_p_values::kendall_p(n, usize::try_from(pairs.discordant).unwrap_or(usize::MAX)), PMethod::Exact)
     } else {
@@ -202,7 +202,7 @@ pub fn kendall(x: &[f64], y: &[f64]) -> Result<Correlation, Undefined> {
 pub fn exact_p(coefficient: Coefficient, x: &[f64], y: &[f64]) -> Option<f64> {
     check(x, y).ok()?;
     let has_ties = || Ties::new(x).any() || Ties::new(y).any();
-    if x.len() > TIED_UP_TO || !has_ties() {
+    if x.len() > MAX_EXACT_TIED || !has_ties() {
         return None;
     }
     match coefficient {
@@ -261,8 +261,8 @@ fn check(x: &[f64], y: &[f64]) -> Result<(), Undefined> {
 
 /// Checks that a series can have a correlation.
 pub(super) fn usable(values: &[f64], series: SeriesSide) -> Result<(), Undefined> {
-    if values.len() < FEWEST {
-        return Err(Undefined::TooFew { found: values.len(), needed: FEWEST });
+    if values.len() < MIN_PAIRS {
+        return Err(Undefined::TooFew { found: values.len(), needed: MIN_PAIRS });
     }
     if !values.iter().all(|value| value.is_finite()) {
         return Err(Undefined::NotFinite(series));
@@ -280,17 +280,17 @@ fn product_moment(x: &[f64], y: &[f64]) -> f64 {
 
 /// The cosine between two unit vectors: Pearson's r of the series of which they are the [`direction`]s.
 pub(super) fn cosine(x: &[f64], y: &[f64]) -> f64 {
-    unless_rounded(x.iter().zip(y).map(|(x, y)| x * y).sum())
+    without_rounding_error(x.iter().zip(y).map(|(x, y)| x * y).sum())
 }
 
 /// Kendall's τ-b from `excess` = C − D, the number of `all` pairs of positions, and the `tied` pairs of each series.
 pub(super) fn tau_b(excess: f64, all: f64, tied: [f64; 2]) -> f64 {
-    unless_rounded(excess / (all - tied[0]).sqrt() / (all - tied[1]).sqrt())
+    without_rounding_error(excess / (all - tied[0]).sqrt() / (all - tied[1]).sqrt())
 }
 
 /// Removes rounding that keeps a correlation off ±1 or takes it beyond.
-fn unless_rounded(r: f64) -> f64 {
-    if 1.0 - r.abs() < PERFECT { r.signum() } else { r }
+fn without_rounding_error(r: f64) -> f64 {
+    if 1.0 - r.abs() < PERFECT_TOLERANCE { r.signum() } else { r }
 }
 
 /// Deviations from the mean, as a unit vector. Values are taken relative to the first, so that large numbers close

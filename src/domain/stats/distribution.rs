@@ -8,14 +8,14 @@ use super::real_len;
 use super::{SeriesSide, Undefined};
 
 /// Numbers whose squares neither overflow nor vanish.
-const SQUARABLE: RangeInclusive<f64> = 1e-130..=1e130;
+const SQUARABLE_RANGE: RangeInclusive<f64> = 1e-130..=1e130;
 
 /// Maximum ratio of mean to standard deviation at which a mean is zero up to rounding.
 const MEAN_ROUNDING: f64 = 1e-12;
 
 /// The unit in which numbers of this size can be squared: 1 for nearly all.
 pub(super) fn squarable_unit(size: f64) -> f64 {
-    if size > 0.0 && !SQUARABLE.contains(&size) { size } else { 1.0 }
+    if size > 0.0 && !SQUARABLE_RANGE.contains(&size) { size } else { 1.0 }
 }
 
 /// Mean and standard deviation.
@@ -79,7 +79,7 @@ pub fn mean(values: &[f64]) -> Result<f64, Undefined> {
 /// The quantile at a share of ascending values, of which there is at least one; interpolates between the two nearest.
 pub fn quantile(sorted: &[f64], share: f64) -> f64 {
     let (below, above, part) = nearest(sorted.len(), share);
-    between(sorted[below], sorted[above], part)
+    interpolate(sorted[below], sorted[above], part)
 }
 
 /// Computes [`quantile`] of values in any order. Reorders them in linear time, which is faster than sorting.
@@ -87,7 +87,7 @@ pub fn quantile_of_unsorted(values: &mut [f64], share: f64) -> f64 {
     let (below, above, part) = nearest(values.len(), share);
     let (_, one, larger) = values.select_nth_unstable_by(below, f64::total_cmp);
     let next = larger.iter().copied().min_by(f64::total_cmp).filter(|_| above > below);
-    between(*one, next.unwrap_or(*one), part)
+    interpolate(*one, next.unwrap_or(*one), part)
 }
 
 /// The two positions around a share of this number of values, and the fraction of the way between them.
@@ -98,7 +98,7 @@ fn nearest(values: usize, share: f64) -> (usize, usize, f64) {
     (below, above, place - place.floor())
 }
 
-fn between(one: f64, other: f64, part: f64) -> f64 {
+fn interpolate(one: f64, other: f64, part: f64) -> f64 {
     // Equal infinities cannot be interpolated.
     if one.total_cmp(&other).is_eq() { one } else { one + part * (other - one) }
 }

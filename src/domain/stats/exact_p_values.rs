@@ -6,11 +6,11 @@ use std::sync::OnceLock;
 use super::real_len;
 
 /// Maximum number of values for the exact distribution of Spearman's ρ; above it the t distribution is close.
-pub(super) const SPEARMAN_UP_TO: usize = 9;
+pub(super) const MAX_EXACT_SPEARMAN: usize = 9;
 /// Maximum number of values for the exact distribution of Kendall's τ, as in scipy.
-pub(super) const KENDALL_UP_TO: usize = 33;
+pub(super) const MAX_EXACT_KENDALL: usize = 33;
 /// Maximum number of values, some of them tied, whose orders are all counted: 20,160 or 40,320.
-pub(super) const TIED_UP_TO: usize = 8;
+pub(super) const MAX_EXACT_TIED: usize = 8;
 
 /// Two-sided p-value of Spearman's ρ: the share of orders with |ρ| at least as large. `squares` is the sum D of squared
 /// rank differences; ρ = 1 − 6D/(n³−n), so its mirror image is (n³−n)/3 − D.
@@ -22,10 +22,10 @@ pub(super) fn spearman_p(n: usize, squares: usize) -> f64 {
     if 2 * near >= most { 1.0 } else { (2.0 * tail).min(1.0) }
 }
 
-/// The probability of each D for `n` values, `n` at most [`SPEARMAN_UP_TO`].
+/// The probability of each D for `n` values, `n` at most [`MAX_EXACT_SPEARMAN`].
 fn spearman_distribution(n: usize) -> &'static [f64] {
-    static KNOWN: [OnceLock<Vec<f64>>; SPEARMAN_UP_TO + 1] = [const { OnceLock::new() }; SPEARMAN_UP_TO + 1];
-    KNOWN[n].get_or_init(|| count_spearman(n))
+    static SPEARMAN_DISTRIBUTIONS: [OnceLock<Vec<f64>>; MAX_EXACT_SPEARMAN + 1] = [const { OnceLock::new() }; MAX_EXACT_SPEARMAN + 1];
+    SPEARMAN_DISTRIBUTIONS[n].get_or_init(|| count_spearman(n))
 }
 
 /// Assigns ranks position by position: `by_used[set][d]` is the probability of the sum d after the ranks in `set` are

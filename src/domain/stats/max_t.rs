@@ -18,16 +18,16 @@ use super::distribution::quantile_of_unsorted;
 use super::real_len;
 
 /// Draws of T: the resulting level is within about one percent of the requested one.
-const DRAWS: usize = 4_000;
+const SAMPLES: usize = 4_000;
 /// Number of estimates above which fewer draws are made: the number of pairs grows with the square.
-const MANY: usize = 150;
-const DRAWS_OF_MANY: usize = 1_000;
+const MANY_ESTIMATES: usize = 150;
+const SAMPLES_OF_MANY: usize = 1_000;
 /// Draws of one batch.
-const TOGETHER: usize = 125;
+const SAMPLES_PER_BATCH: usize = 125;
 /// Added to the diagonal, relative to it, since estimates that are known only up to a constant have a singular V.
-const JITTER: f64 = 1e-9;
+const DIAGONAL_JITTER: f64 = 1e-9;
 /// The smallest probability that is distinguished from 0.
-const SMALLEST: f64 = 1e-12;
+const MIN_PROBABILITY: f64 = 1e-12;
 
 /// The confidence level of a single difference at which the differences of all pairs hold together at `level`. `None` for fewer than
 /// two estimates, or where no two differ by more than rounding.
@@ -37,21 +37,21 @@ pub fn level_of_each_pair(covariance: &DMatrix<f64>, level: ConfidenceLevel) -> 
     if size < 2 {
         return None;
     }
-    let draws = if size > MANY { DRAWS_OF_MANY } else { DRAWS };
+    let draws = if size > MANY_ESTIMATES { SAMPLES_OF_MANY } else { SAMPLES };
     let scale = covariance.trace() / real_len(size);
-    let stiff = covariance + DMatrix::identity(size, size) * (JITTER * scale);
+    let stiff = covariance + DMatrix::identity(size, size) * (DIAGONAL_JITTER * scale);
     let across = cholesky(stiff)?.l().transpose();
-    let inverse_errors = inverse_errors(covariance, JITTER * scale);
+    let inverse_errors = inverse_errors(covariance, DIAGONAL_JITTER * scale);
     if size == 2 && inverse_errors[(0, 1)] > 0.0 {
         // A single pair is compared at the level itself: its T needs no draws.
         return Some(level);
     }
-    let mut largest: Vec<f64> = (0..draws / TOGETHER)
+    let mut largest: Vec<f64> = (0..draws / SAMPLES_PER_BATCH)
         .into_par_iter()
         .flat_map_iter(|part| largest_differences(&across, &inverse_errors, part as u64))
         .collect();
     let tail = 2.0 * Normal::standard().sf(quantile_of_unsorted(&mut largest, level.share()));
-    Some(ConfidenceLevel::with_tail(tail.max(SMALLEST)))
+    Some(ConfidenceLevel::with_tail(tail.max(MIN_PROBABILITY)))
 }
 
 /// 1/s_ij for all pairs; 0 where s_ij² is not above `rounding`.
@@ -61,16 +61,16 @@ fn inverse_errors(covariance: &DMatrix<f64>, rounding: f64) -> DMatrix<f64> {
     DMatrix::from_fn(covariance.nrows(), covariance.ncols(), |i, j| inverse(variance(i, j)))
 }
 
-/// T of [`TOGETHER`] draws. `across` is the upper Cholesky factor.
+/// T of [`SAMPLES_PER_BATCH`] draws. `across` is the upper Cholesky factor.
 fn largest_differences(across: &DMatrix<f64>, inverse_errors: &DMatrix<f64>, part: u64) -> Vec<f64> {
     let mut rng = ChaCha8Rng::seed_from_u64(0);
     rng.set_stream(part);
-    let normal = DMatrix::from_fn(TOGETHER, across.nrows(), |_, _| StandardNormal.sample(&mut rng));
+    let normal = DMatrix::from_fn(SAMPLES_PER_BATCH, across.nrows(), |_, _| StandardNormal.sample(&mut rng));
     let drawn: DMatrix<f64> = normal * across;
-    let mut largest = vec![0.0_f64; TOGETHER];
+    let mut largest = vec![0.0_f64; SAMPLES_PER_BATCH];
     for j in 1..drawn.ncols() {
-        let (before, one) = drawn.as_slice()[..(j + 1) * TOGETHER].split_at(j * TOGETHER);
-        for (other, &inverse) in before.chunks_exact(TOGETHER).zip(inverse_errors.column(j).iter()) {
+        let (before, one) = drawn.as_slice()[..(j + 1) * SAMPLES_PER_BATCH].split_at(j * SAMPLES_PER_BATCH);
+        for (other, &inverse) in before.chunks_exact(SAMPLES_PER_BATCH).zip(inverse_errors.column(j).iter()) {
             for ((largest, one), other) in largest.iter_mut().zip(one).zip(other) {
                 let apart = (one - other).abs() * inverse;
                 *largest = if apart > *largest { apart } else { *largest };

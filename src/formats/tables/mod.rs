@@ -6,7 +6,7 @@ pub mod export_columns;
 pub mod export_rows;
 mod parquet;
 
-use crate::domain::csv_injection::defused;
+use crate::domain::csv_injection::escape_formula;
 use std::borrow::Cow;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -106,7 +106,7 @@ fn write_line<'c>(out: &mut impl Write, cells: impl Iterator<Item = Cow<'c, str>
 fn cell(value: &Value) -> Cow<'_, str> {
     match value {
         Value::Null => Cow::Borrowed(""),
-        Value::String(text) => Cow::Owned(quoted(&defused(text))),
+        Value::String(text) => Cow::Owned(quoted(&escape_formula(text))),
         Value::Array(_) | Value::Object(_) => Cow::Owned(quoted(&value.to_string())),
         other => Cow::Owned(other.to_string()),
     }

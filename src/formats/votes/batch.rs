@@ -117,7 +117,7 @@ impl VoteBatch {
     /// Adds one row completely, or not at all.
     pub(super) fn add(&mut self, record: &impl FileRow, header: &Header) -> Result<(), RowError> {
         for column in header.multiples.iter().filter(|column| !record.cell(column.at).is_empty()) {
-            self.leave_unread(&column.name);
+            self.record_unread_column(&column.name);
         }
         let row = RowReader { record, header };
         let (a, b) = (row.model(Field::ModelA)?, row.model(Field::ModelB)?);
@@ -139,7 +139,7 @@ impl VoteBatch {
     }
 
     /// Records a non-empty column that is not read.
-    pub(super) fn leave_unread(&mut self, column: &str) {
+    pub(super) fn record_unread_column(&mut self, column: &str) {
         if !self.log.unread_columns.contains(column) {
             self.log.unread_columns.insert(column.to_owned());
         }

@@ -55,7 +55,7 @@ pub(super) enum Field {
 pub(super) const COMPARIA_MODEL_A: &str = "model_a_name";
 
 /// Known names of each field in order of preference. Those of the two models correspond by position.
-const KNOWN: [(Field, &[&str]); 33] = [
+const KNOWN_NAMES: [(Field, &[&str]); 33] = [
     (Field::ModelA, &["model_a", "left", COMPARIA_MODEL_A]),
     (Field::ModelB, &["model_b", "right", "model_b_name"]),
     (Field::Winner, &["winner", "chosen_model_name"]),
@@ -109,7 +109,7 @@ pub(super) const TIMINGS: [[Field; 2]; 2] =
     [[Field::FirstTokenA, Field::DurationA], [Field::FirstTokenB, Field::DurationB]];
 
 /// Columns of counts for style control, by feature: tokens, headings, lists, bold. `@` is the side.
-const STYLE: [&[&str]; 4] = [
+const STYLE_COUNT_COLUMNS: [&[&str]; 4] = [
     &["tokens_@", "conv_metadata.sum_assistant_@_tokens"],
     &[
         "headers_@",
@@ -126,7 +126,7 @@ const STYLE: [&[&str]; 4] = [
 ];
 
 /// Columns of vote multiplicities. Each row is one vote, so they are not read.
-const MULTIPLES: [&str; 3] = ["weight", "count", "n_votes"];
+const MULTIPLICITY_COLUMNS: [&str; 3] = ["weight", "count", "n_votes"];
 
 /// Column names given by flags, for files that do not use the known ones.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -153,7 +153,7 @@ pub struct ColumnNames {
 
 impl ColumnNames {
     /// The column that a flag gives for this field.
-    fn given(&self, field: Field) -> Option<&str> {
+    fn flag_column(&self, field: Field) -> Option<&str> {
         let given = match field {
             Field::ModelA => &self.model_a,
             Field::ModelB => &self.model_b,
@@ -171,12 +171,12 @@ impl ColumnNames {
 
     /// Whether a column of this name holds multiplicities.
     fn is_multiple(&self, name: &str) -> bool {
-        MULTIPLES.contains(&name) && !self.all_given().any(|given| given == name)
+        MULTIPLICITY_COLUMNS.contains(&name) && !self.all_given().any(|given| given == name)
     }
 
     /// The columns that flags give.
     pub(super) fn all_given(&self) -> impl Iterator<Item = &str> {
-        KNOWN.iter().filter_map(|(field, _)| self.given(*field))
+        KNOWN_NAMES.iter().filter_map(|(field, _)| self.flag_column(*field))
     }
 
     /// Accepted names of a field. A name given by a flag replaces all others.
@@ -187,7 +187,7 @@ impl ColumnNames {
         if replaced {
             return Vec::new();
         }
-        self.given(field).map_or_else(|| KNOWN[field as usize].1.to_vec(), |given| vec![given])
+        self.flag_column(field).map_or_else(|| KNOWN_NAMES[field as usize].1.to_vec(), |given| vec![given])
     }
 }
 
@@ -214,14 +214,14 @@ impl Header {
     /// Finds the columns in the header of a file; an error names a missing or duplicate one.
     pub(super) fn find(names: &[&str], given: &ColumnNames) -> Result<Self, HeaderError> {
         let place = |name: &str| names.iter().position(|column| column.trim() == name);
-        let columns = KNOWN.map(|(field, _)| {
+        let columns = KNOWN_NAMES.map(|(field, _)| {
             let candidates = given.names(field);
             let found =
                 candidates.iter().filter_map(|name| Some(ColumnMapping { at: place(name)?, name: (*name).to_owned() }));
             found.collect::<Vec<_>>()
         });
-        for (field, _) in KNOWN {
-            if let Some(name) = given.given(field)
+        for (field, _) in KNOWN_NAMES {
+            if let Some(name) = given.flag_column(field)
                 && columns[field as usize].is_empty()
             {
                 return Err(HeaderError::not_there(name, names.iter().copied()));
@@ -253,14 +253,14 @@ impl Header {
     /// known only after all rows were read.
     pub(super) fn of_any(given: &ColumnNames) -> (Self, HashMap<String, usize>) {
         let mut positions = HashMap::new();
-        let columns = KNOWN.map(|(field, _)| {
+        let columns = KNOWN_NAMES.map(|(field, _)| {
             let mut column = |name: &str| {
                 let next = positions.len();
                 ColumnMapping { at: *positions.entry(name.to_owned()).or_insert(next), name: name.to_owned() }
             };
             given.names(field).into_iter().map(&mut column).collect()
         });
-        let style = STYLE.iter().enumerate().flat_map(|(feature, names)| {
+        let style = STYLE_COUNT_COLUMNS.iter().enumerate().flat_map(|(feature, names)| {
             names
                 .iter()
                 .flat_map(move |name| [("a", 0), ("b", 1)].map(|(side, at)| (name.replace('@', side), feature, at)))
@@ -270,7 +270,7 @@ impl Header {
             (*positions.entry(name).or_insert(next), feature, side)
         });
         let style = style.collect();
-        let multiples = MULTIPLES.into_iter().filter(|name| given.is_multiple(name)).map(|name| {
+        let multiples = MULTIPLICITY_COLUMNS.into_iter().filter(|name| given.is_multiple(name)).map(|name| {
             let next = positions.len();
             ColumnMapping { at: *positions.entry(name.to_owned()).or_insert(next), name: name.to_owned() }
         });
@@ -292,7 +292,7 @@ impl Header {
     fn choose_models(&mut self, given: &ColumnNames) -> Result<(), HeaderError> {
         let (a, b) = (given.names(Field::ModelA), given.names(Field::ModelB));
         let find = |field, name: &str| self.all(field).iter().find(|column| column.name == name).cloned();
-        let pairs = if a.len() == b.len() { a.into_iter().zip(b).collect() } else { every_pair(&a, &b) };
+        let pairs = if a.len() == b.len() { a.into_iter().zip(b).collect() } else { cross_product(&a, &b) };
         let pair = pairs.into_iter().find_map(|(a, b)| find(Field::ModelA, a).zip(find(Field::ModelB, b)));
         let Some((a, b)) = pair else {
             let missing = if find(Field::ModelA, "model_a").is_some() { "model_b" } else { "model_a" };
@@ -304,14 +304,14 @@ impl Header {
     }
 }
 
-fn every_pair<'n>(a: &[&'n str], b: &[&'n str]) -> Vec<(&'n str, &'n str)> {
+fn cross_product<'n>(a: &[&'n str], b: &[&'n str]) -> Vec<(&'n str, &'n str)> {
     a.iter().flat_map(|&a| b.iter().map(move |&b| (a, b))).collect()
 }
 
 /// The columns of a file that count towards style.
 fn style_columns(names: &[&str]) -> Vec<(usize, usize, usize)> {
     let slot = |name: &str| {
-        STYLE.iter().enumerate().find_map(|(feature, known)| {
+        STYLE_COUNT_COLUMNS.iter().enumerate().find_map(|(feature, known)| {
             let side = [("a", 0), ("b", 1)];
             let find = |(letter, at): (&str, usize)| known.iter().any(|k| k.replace('@', letter) == name).then_some(at);
             Some((feature, side.into_iter().find_map(find)?))

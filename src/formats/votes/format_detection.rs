@@ -13,12 +13,12 @@ use super::limits::{Bounded, ReadLimits};
 use crate::temporary_copy::copy_at_most;
 use crate::text_file::refuse_binary;
 
-const PARQUET: &[u8] = b"PAR1";
-const GZIP: &[u8] = &[0x1f, 0x8b];
-const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
+const PARQUET_MAGIC: &[u8] = b"PAR1";
+const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b];
+const ZSTD_MAGIC: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 /// Bytes of text inspected to detect the format.
-const LOOK: u64 = 64 * 1024;
+const INSPECTED_BYTES: u64 = 64 * 1024;
 
 /// A file of votes, opened.
 pub(super) enum VoteFile {
@@ -39,16 +39,16 @@ impl VoteFile {
     /// Detects the format of a file from its current position.
     pub(super) fn open(mut file: File, limits: ReadLimits) -> io::Result<Self> {
         let head = read_head(&mut file)?;
-        if head.starts_with(PARQUET) {
+        if head.starts_with(PARQUET_MAGIC) {
             // Offsets in Parquet count from the beginning of the data: a pipe cannot seek to it, and a redirected file may begin elsewhere.
             let is_whole = file.metadata()?.is_file() && file.stream_position()? == head.len() as u64;
             let whole = if is_whole { file } else { on_disk(head, Bounded::unpacked(file, limits))? };
             return SharedFile::new(whole).map(Self::Parquet);
         }
-        if head.starts_with(GZIP) {
+        if head.starts_with(GZIP_MAGIC) {
             let unpacked = Unpacked(MultiGzDecoder::new(Cursor::new(head).chain(file)));
             Self::unpacked(Bounded::unpacked(unpacked, limits))
-        } else if head.starts_with(ZSTD) {
+        } else if head.starts_with(ZSTD_MAGIC) {
             let unpacked = Unpacked(zstd::Decoder::new(Cursor::new(head).chain(file))?);
             Self::unpacked(Bounded::unpacked(unpacked, limits))
         } else {
@@ -58,7 +58,7 @@ impl VoteFile {
 
     fn unpacked(mut inner: impl Read + Send + 'static) -> io::Result<Self> {
         let head = read_head(&mut inner)?;
-        if head.starts_with(PARQUET) {
+        if head.starts_with(PARQUET_MAGIC) {
             return SharedFile::new(on_disk(head, inner)?).map(Self::Parquet);
         }
         Self::text(head, inner)
@@ -104,7 +104,7 @@ fn on_disk(head: Vec<u8>, rest: impl Read) -> io::Result<File> {
 /// Reads the first bytes, fewer only at the end of the file.
 fn read_head(source: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
-    source.take(LOOK).read_to_end(&mut head)?;
+    source.take(INSPECTED_BYTES).read_to_end(&mut head)?;
     Ok(head)
 }
 

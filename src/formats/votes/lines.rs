@@ -14,9 +14,9 @@ use super::error::{FilePosition, RowError};
 use super::limits::ReadLimits;
 
 /// Bytes of a block, unless a record is longer.
-const BLOCK: usize = 1024 * 1024;
+const BLOCK_BYTES: usize = 1024 * 1024;
 /// Concurrent blocks per thread.
-const BLOCKS_A_THREAD: usize = 4;
+const BLOCKS_PER_THREAD: usize = 4;
 
 /// Splits a text into blocks.
 pub(super) struct Blocks<R> {
@@ -37,8 +37,8 @@ impl<R: Read + Send> Blocks<R> {
     /// The next records, or `None` at the end. A block has several records, or one that may be as long as the limit.
     pub(super) fn next(&mut self) -> io::Result<Option<Vec<u8>>> {
         let mut block = std::mem::take(&mut self.rest);
-        let longest = usize::try_from(self.limits.line_bytes).unwrap_or(usize::MAX).max(BLOCK);
-        let mut wanted = BLOCK;
+        let longest = usize::try_from(self.limits.line_bytes).unwrap_or(usize::MAX).max(BLOCK_BYTES);
+        let mut wanted = BLOCK_BYTES;
         while !self.ended {
             let missing = wanted.saturating_sub(block.len());
             block.reserve(missing);
@@ -59,7 +59,7 @@ impl<R: Read + Send> Blocks<R> {
     /// Reads several blocks, fewer at the end or if they are long.
     fn some(&mut self, blocks: usize) -> io::Result<Vec<Vec<u8>>> {
         let (mut some, mut bytes) = (Vec::with_capacity(blocks), 0);
-        while bytes < blocks * BLOCK
+        while bytes < blocks * BLOCK_BYTES
             && let Some(block) = self.next()?
         {
             bytes += block.len();
@@ -124,7 +124,7 @@ pub(super) fn read_blocks<R: Read + Send>(
     total: &mut VoteBatch,
     parse: impl Fn(&[u8]) -> ParsedBlock + Sync,
 ) -> Result<(), Stopped> {
-    let many = BLOCKS_A_THREAD * rayon::current_num_threads();
+    let many = BLOCKS_PER_THREAD * rayon::current_num_threads();
     let mut wave = blocks.some(many)?;
     while !wave.is_empty() {
         let parse_wave = || wave.par_iter().map(|block| parse(block)).collect::<Vec<_>>();

@@ -32,11 +32,11 @@ use group_batch::GroupVotes;
 pub(super) use table::read_table;
 
 /// Concurrent row groups per thread.
-const GROUPS_A_THREAD: usize = 1;
+const GROUPS_PER_THREAD: usize = 1;
 
 /// Maximum rows of a row group. A run of equal values takes a few bytes regardless of its length, so nothing else bounds the memory for a
 /// small file.
-const MAX_ROWS: usize = 1 << 26;
+const MAX_GROUP_ROWS: usize = 1 << 26;
 
 /// Reads all votes of a file.
 pub(super) fn read<R: ChunkReader + 'static>(job: &ReadJob<'_>, input: R) -> Result<FileVotes, VoteFileError> {
@@ -55,7 +55,7 @@ pub(super) fn read<R: ChunkReader + 'static>(job: &ReadJob<'_>, input: R) -> Res
     let plan = ReadPlan::new(job, &header, &names);
     check_size(reader.metadata(), &plan.needed, job.options.limits).map_err(|source| job.unreadable(source))?;
     let mut votes = VoteBatch::new(job.wanted, header.timed);
-    header.multiples.iter().for_each(|column| votes.leave_unread(&column.name));
+    header.multiples.iter().for_each(|column| votes.record_unread_column(&column.name));
     reserve(&mut votes.log, reader.metadata().file_metadata().num_rows());
     let groups: Vec<usize> = (0..reader.num_row_groups()).collect();
     let append = |votes: &mut VoteBatch, read: Vec<ReadGroup>| -> Result<(), VoteFileError> {
@@ -69,7 +69,7 @@ pub(super) fn read<R: ChunkReader + 'static>(job: &ReadJob<'_>, input: R) -> Res
     };
     // The names of earlier groups are looked up while the next ones are read.
     let mut waiting: Vec<ReadGroup> = Vec::new();
-    for wave in groups.chunks(GROUPS_A_THREAD * rayon::current_num_threads()) {
+    for wave in groups.chunks(GROUPS_PER_THREAD * rayon::current_num_threads()) {
         let read_group = |&group: &usize| plan.read_group(&*reader.get_row_group(group)?);
         let (appended, read) = rayon::join(
             || append(&mut votes, std::mem::take(&mut waiting)),
@@ -86,7 +86,7 @@ pub(super) fn read<R: ChunkReader + 'static>(job: &ReadJob<'_>, input: R) -> Res
 type ReadGroup = Result<Result<GroupVotes, (u64, RowError)>, ParquetError>;
 
 fn reserve(log: &mut VoteLog, rows: i64) {
-    let rows = usize::try_from(rows).unwrap_or(0).min(MAX_ROWS);
+    let rows = usize::try_from(rows).unwrap_or(0).min(MAX_GROUP_ROWS);
     log.a.reserve_exact(rows);
     log.b.reserve_exact(rows);
     log.outcomes.reserve_exact(rows);
@@ -96,7 +96,7 @@ fn reserve(log: &mut VoteLog, rows: i64) {
 }
 
 /// Fields whose values are names.
-const NAMES: [Field; 8] = [
+const NAME_FIELDS: [Field; 8] = [
     Field::ModelA,
     Field::ModelB,
     Field::Voter,
@@ -163,7 +163,7 @@ impl<'p> ReadPlan<'p> {
     }
 
     fn read_group(&self, group: &dyn RowGroupReader) -> ReadGroup {
-        let names: Vec<usize> = NAMES.iter().filter_map(|&field| Some(self.header.one(field)?.at)).collect();
+        let names: Vec<usize> = NAME_FIELDS.iter().filter_map(|&field| Some(self.header.one(field)?.at)).collect();
         let read = |&at: &usize| {
             let read_as = if names.contains(&at) { ReadAs::Texts } else { ReadAs::Stored };
             read_column(group, at, read_as)
@@ -188,8 +188,8 @@ fn check_size(file: &ParquetMetaData, columns: &[usize], limits: ReadLimits) -> 
         return Err(limits.too_much());
     }
     let rows = file.row_groups().iter().map(RowGroupMetaData::num_rows).max().unwrap_or(0);
-    if usize::try_from(rows).is_ok_and(|rows| rows > MAX_ROWS) {
-        let reason = format!("a row group has {rows} rows: write it in groups of {MAX_ROWS}");
+    if usize::try_from(rows).is_ok_and(|rows| rows > MAX_GROUP_ROWS) {
+        let reason = format!("a row group has {rows} rows: write it in groups of {MAX_GROUP_ROWS}");
         return Err(io::Error::new(io::ErrorKind::InvalidData, reason));
     }
     Ok(())

@@ -19,7 +19,7 @@ use crate::domain::csv_injection::restored;
 use crate::standard_input::open_input;
 
 /// Maximum bytes of text; a table is held in memory.
-const MAX_BYTES: u64 = 1 << 30;
+const MAX_TEXT_BYTES: u64 = 1 << 30;
 
 /// Reads the columns that have one of these names; `-` is the standard input. A row that lacks a value has an empty text there.
 ///
@@ -27,7 +27,7 @@ const MAX_BYTES: u64 = 1 << 30;
 /// [`VoteFileError`] for the first problem.
 pub(crate) fn read_table(path: &Path, names: &[&str]) -> Result<TextTable, VoteFileError> {
     // Compressed text is bounded like plain text, by `whole`.
-    let limits = ReadLimits { decompressed_bytes: MAX_BYTES + 1, ..ReadLimits::default() };
+    let limits = ReadLimits { decompressed_bytes: MAX_TEXT_BYTES + 1, ..ReadLimits::default() };
     let unreadable = |source| VoteFileError::Unreadable { path: path.to_owned(), source };
     let row = |(place, reason)| VoteFileError::Row { path: path.to_owned(), place, reason };
     match open_input(path).and_then(|file| VoteFile::open(file, limits)).map_err(unreadable)? {
@@ -43,9 +43,9 @@ pub(crate) fn read_table(path: &Path, names: &[&str]) -> Result<TextTable, VoteF
 
 fn whole(text: Text) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    text.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MAX_BYTES {
-        let reason = format!("it has more than {MAX_BYTES} bytes of text: split it, or give it as Parquet");
+    text.take(MAX_TEXT_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_TEXT_BYTES {
+        let reason = format!("it has more than {MAX_TEXT_BYTES} bytes of text: split it, or give it as Parquet");
         return Err(std::io::Error::new(std::io::ErrorKind::InvalidData, reason));
     }
     Ok(bytes)

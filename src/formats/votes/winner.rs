@@ -6,11 +6,11 @@ use super::error::{RowError, shortened};
 use crate::domain::battle::Outcome;
 
 /// Words for a side that may also be model names.
-const SHORT_WORDS: [&str; 6] = ["A", "B", "a", "b", "left", "right"];
+const SIDE_WORDS: [&str; 6] = ["A", "B", "a", "b", "left", "right"];
 
 /// Whether a word for a side could also be the name of a model.
 pub(crate) fn is_short_word(text: &str) -> bool {
-    SHORT_WORDS.contains(&text)
+    SIDE_WORDS.contains(&text)
 }
 
 /// Parses a word for an outcome.

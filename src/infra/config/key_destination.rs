@@ -6,7 +6,7 @@ use reqwest::Url;
 use super::Settings;
 
 /// Variables whose keys belong to one server only, whatever the settings say.
-const KNOWN: [(&str, &str); 3] = [
+const KNOWN_KEY_HOSTS: [(&str, &str); 3] = [
     ("OPENAI_API_KEY", "https://api.openai.com"),
     ("ANTHROPIC_API_KEY", "https://api.anthropic.com"),
     ("OPENROUTER_API_KEY", "https://openrouter.ai"),
@@ -17,7 +17,7 @@ const KNOWN: [(&str, &str); 3] = [
 #[must_use]
 pub fn belongs_to(variable: &str, address: &str, settings: &Settings) -> bool {
     let Some(server) = origin(address) else { return false };
-    let known = KNOWN.iter().filter(|(name, _)| *name == variable).map(|(_, server)| *server);
+    let known = KNOWN_KEY_HOSTS.iter().filter(|(name, _)| *name == variable).map(|(_, server)| *server);
     let used = settings.models.iter().filter(|model| model.api_key_env == variable).map(|model| &*model.base_url);
     known.chain(used).filter_map(origin).any(|home| home == server)
 }

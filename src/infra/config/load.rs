@@ -28,7 +28,7 @@ impl Settings {
         // Once without the environment, for messages that name the line; the environment may still complete it.
         toml::from_str::<Settings>(text).map_err(|error| invalid(with_advice(in_one_line_without_values(&error))))?;
         let mut table: toml::Table = text.parse().map_err(|error| invalid(in_one_line(&error)))?;
-        if let Some((name, meant)) = env.others().find_map(|name| Some((name, meant_setting(name)?))) {
+        if let Some((name, meant)) = env.others().find_map(|name| Some((name, suggested_variable(name)?))) {
             let reason = format!("is not read: write {meant}, with two underscores");
             return Err(ConfigError::Invalid { origin: format!("LANGYA_{name}"), reason });
         }
@@ -162,11 +162,11 @@ fn in_one_line_without_values(error: &toml::de::Error) -> String {
 }
 
 /// Maximum size of a settings file in bytes: room for tens of thousands of models.
-const LONGEST_FILE: u64 = 16 << 20;
+const MAX_FILE_BYTES: u64 = 16 << 20;
 
 fn read(path: &Path) -> Result<String, ConfigError> {
     let unreadable = |source| ConfigError::Unreadable { path: path.to_owned(), source };
-    if std::fs::metadata(path).map_err(unreadable)?.len() > LONGEST_FILE {
+    if std::fs::metadata(path).map_err(unreadable)?.len() > MAX_FILE_BYTES {
         return Err(unreadable(std::io::Error::other("it is longer than 16 MB: give the path of a langya.toml")));
     }
     let bytes = crate::formats::read_file(path).map_err(unreadable)?;
@@ -179,7 +179,7 @@ fn defaults() -> toml::Table {
 }
 
 /// Returns the variable of the setting that `SECTION_KEY` spells with one underscore.
-fn meant_setting(name: &str) -> Option<String> {
+fn suggested_variable(name: &str) -> Option<String> {
     let lower = name.to_lowercase();
     defaults().into_iter().find_map(|(section, keys)| {
         let key = lower.strip_prefix(&section)?.strip_prefix('_')?;

@@ -5,14 +5,14 @@ use std::time::Duration;
 use super::ConfigError;
 use super::sections::{BattleSettings, PacingMode};
 use super::value_checks::require;
-use crate::domain::battle::pacing::{ClassDraw, DurationClasses, Pace, TICK};
+use crate::domain::battle::pacing::{ClassDraw, DurationClasses, Pace, MIN_STEP_INTERVAL};
 use crate::domain::settings_rule::{MAX_CHARS_PER_SECOND, MAX_WAIT_MS, NumberRule};
 
 impl BattleSettings {
     /// Returns the characters per step.
     #[must_use]
     pub fn quantum(&self) -> usize {
-        let per_tick = u128::from(self.pace_chars_per_second) * TICK.as_millis() / 1000;
+        let per_tick = u128::from(self.pace_chars_per_second) * MIN_STEP_INTERVAL.as_millis() / 1000;
         usize::try_from(per_tick).unwrap_or(usize::MAX).max(1)
     }
 
@@ -42,7 +42,7 @@ impl BattleSettings {
         require((0.0..=1.0).contains(share), "battle.slow_class_share", share, NumberRule::Between(0, 1))?;
         let starts = &self.start_classes_ms;
         require(
-            rises(starts) && starts.iter().all(|ms| (1..=MAX_WAIT_MS).contains(ms)),
+            is_ascending(starts) && starts.iter().all(|ms| (1..=MAX_WAIT_MS).contains(ms)),
             "battle.start_classes_ms",
             format!("{starts:?}"),
             NumberRule::RisingWaits,
@@ -50,7 +50,7 @@ impl BattleSettings {
         let tempos = &self.tempo_classes;
         let falling: Vec<u32> = tempos.iter().rev().copied().collect();
         require(
-            rises(&falling) && tempos.iter().all(|speed| (1..=MAX_CHARS_PER_SECOND).contains(speed)),
+            is_ascending(&falling) && tempos.iter().all(|speed| (1..=MAX_CHARS_PER_SECOND).contains(speed)),
             "battle.tempo_classes",
             format!("{tempos:?}"),
             NumberRule::FallingSpeeds,
@@ -58,6 +58,6 @@ impl BattleSettings {
     }
 }
 
-fn rises<T: PartialOrd>(values: &[T]) -> bool {
+fn is_ascending<T: PartialOrd>(values: &[T]) -> bool {
     !values.is_empty() && values.is_sorted_by(|one, next| one < next)
 }

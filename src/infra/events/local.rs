@@ -5,8 +5,8 @@ use tokio::sync::{broadcast, watch};
 use super::{BusState, Event, EventBus, InstanceId, InstanceMessage};
 
 /// Capacity of each channel: events and messages that a slow listener may lag behind before it misses some.
-const EVENTS: usize = 64;
-const MESSAGES: usize = 1_024;
+const EVENT_CAPACITY: usize = 64;
+const MESSAGE_CAPACITY: usize = 1_024;
 
 /// Event bus of a single-process arena.
 #[derive(Debug)]
@@ -23,8 +23,8 @@ impl LocalBus {
     pub fn new(instance: InstanceId) -> Self {
         Self {
             instance,
-            events: broadcast::channel(EVENTS).0,
-            messages: broadcast::channel(MESSAGES).0,
+            events: broadcast::channel(EVENT_CAPACITY).0,
+            messages: broadcast::channel(MESSAGE_CAPACITY).0,
             state: watch::Sender::new(BusState::Alone),
         }
     }

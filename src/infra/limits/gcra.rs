@@ -14,8 +14,8 @@ use super::LimitScope;
 /// Maximum number of stored visitors and addresses.
 const MAX_KEYS: usize = 100_000;
 /// Number of windows: a minute, an hour, a day.
-pub(super) const WINDOWS: usize = 3;
-const WINDOW_SECONDS: [u64; WINDOWS] = [60, 3_600, 86_400];
+pub(super) const WINDOW_COUNT: usize = 3;
+const WINDOW_SECONDS: [u64; WINDOW_COUNT] = [60, 3_600, 86_400];
 
 /// Rate of one window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,10 +27,10 @@ pub(super) struct WindowRate {
 }
 
 /// Rates of one limit by window; `None` means no limit.
-pub(super) type Rates = [Option<WindowRate>; WINDOWS];
+pub(super) type Rates = [Option<WindowRate>; WINDOW_COUNT];
 
 /// Computes rates from quotas per minute, hour and day; 0 means no limit.
-pub(super) fn rates(per_window: [u32; WINDOWS]) -> Rates {
+pub(super) fn rates(per_window: [u32; WINDOW_COUNT]) -> Rates {
     std::array::from_fn(|window| WindowRate::new(per_window[window], Duration::from_secs(WINDOW_SECONDS[window])))
 }
 
@@ -81,7 +81,7 @@ impl LimitAnswer {
     pub(super) fn read(answer: &[u64], counts: &[Count]) -> Self {
         match answer.split_first() {
             Some((0, ahead)) => {
-                let windows = ahead.chunks_exact(WINDOWS);
+                let windows = ahead.chunks_exact(WINDOW_COUNT);
                 Self::Granted(windows.map(|ahead| std::array::from_fn(|w| Duration::from_micros(ahead[w]))).collect())
             }
             Some((wait, [slowest])) => {
@@ -95,9 +95,9 @@ impl LimitAnswer {
 }
 
 /// Moments when the quota will be full again, by window.
-type DueTimes = [Instant; WINDOWS];
+type DueTimes = [Instant; WINDOW_COUNT];
 /// Times until the quota will be full again, by window.
-pub(super) type TimesUntilFull = [Duration; WINDOWS];
+pub(super) type TimesUntilFull = [Duration; WINDOW_COUNT];
 
 /// Counts of this process, including those learned from the shared backend.
 #[derive(Debug, Default)]
@@ -109,7 +109,7 @@ impl LimitCounts {
     /// Returns the time until all limits grant one more use; `None` if they do now.
     pub(super) fn wait(&self, counts: &[Count], now: Instant) -> Option<Wait> {
         let waits = counts.iter().flat_map(|count| {
-            let used = count.rates.iter().zip(self.dues(&count.name, now));
+            let used = count.rates.iter().zip(self.due_times(&count.name, now));
             let waits = used.filter_map(move |(rate, due)| (*rate)?.charge(due, now).err());
             waits.map(|wait| Wait { wait, scope: count.scope })
         });
@@ -118,9 +118,9 @@ impl LimitCounts {
 
     /// Counts one more use on all limits that grant it.
     pub(super) fn charge(&mut self, counts: &[Count], now: Instant) {
-        self.make_room(counts.len(), now);
+        self.evict_counters(counts.len(), now);
         for count in counts {
-            let mut dues = self.dues(&count.name, now);
+            let mut dues = self.due_times(&count.name, now);
             for (rate, due) in count.rates.iter().zip(&mut dues) {
                 if let Some(Ok(charged)) = rate.map(|rate| rate.charge(*due, now)) {
                     *due = charged;
@@ -131,7 +131,7 @@ impl LimitCounts {
     }
 
     /// Merges the counts of the shared backend: how far ahead each window of a limit is.
-    pub(super) fn learn(&mut self, counts: &[Count], ahead: &[TimesUntilFull], now: Instant) {
+    pub(super) fn merge_counts(&mut self, counts: &[Count], ahead: &[TimesUntilFull], now: Instant) {
         for (count, ahead) in counts.iter().zip(ahead) {
             if let Some(dues) = self.due.get_mut(&count.name) {
                 dues.iter_mut().zip(ahead).for_each(|(due, ahead)| *due = (*due).max(now + *ahead));
@@ -141,25 +141,25 @@ impl LimitCounts {
 
     /// Returns how far ahead each window of a limit is.
     pub(super) fn ahead(&self, name: &str, now: Instant) -> TimesUntilFull {
-        self.dues(name, now).map(|due| due.saturating_duration_since(now))
+        self.due_times(name, now).map(|due| due.saturating_duration_since(now))
     }
 
     /// Returns the used share of a limit, 0 to 1, in the window where it is highest.
     pub(super) fn used_share(&self, count: &Count, now: Instant) -> f64 {
-        let used = count.rates.iter().zip(self.dues(&count.name, now));
+        let used = count.rates.iter().zip(self.due_times(&count.name, now));
         let share = |(rate, due): (&Option<WindowRate>, Instant)| {
             Some(due.saturating_duration_since(now).as_secs_f64() / (*rate)?.span.as_secs_f64())
         };
         used.filter_map(share).fold(0.0, f64::max).min(1.0)
     }
 
-    fn dues(&self, name: &str, now: Instant) -> DueTimes {
-        self.due.get(name).copied().unwrap_or([now; WINDOWS])
+    fn due_times(&self, name: &str, now: Instant) -> DueTimes {
+        self.due.get(name).copied().unwrap_or([now; WINDOW_COUNT])
     }
 
     /// Evicts counters that are full again; if that is not enough, the half that will be full soonest, which gain least from eviction. No
     /// use is refused for lack of room.
-    fn make_room(&mut self, more: usize, now: Instant) {
+    fn evict_counters(&mut self, more: usize, now: Instant) {
         if self.due.len() + more <= MAX_KEYS {
             return;
         }
@@ -186,7 +186,7 @@ mod tests {
         windows(name, [per_minute, 0, 0])
     }
 
-    fn windows(name: &str, per_window: [u32; WINDOWS]) -> Count {
+    fn windows(name: &str, per_window: [u32; WINDOW_COUNT]) -> Count {
         Count { name: name.into(), scope: LimitScope::Visitor, rates: rates(per_window) }
     }
 
@@ -258,16 +258,16 @@ mod tests {
         let wanted = [count("ann", 10)];
         assert!(take(&mut counts, &wanted, now));
         let ahead = |seconds| [[Duration::from_secs(seconds), Duration::ZERO, Duration::ZERO]];
-        counts.learn(&wanted, &ahead(30), now);
+        counts.merge_counts(&wanted, &ahead(30), now);
         assert!((counts.used_share(&wanted[0], now) - 0.5).abs() < 1e-9);
-        counts.learn(&wanted, &ahead(0), now);
+        counts.merge_counts(&wanted, &ahead(0), now);
         assert!((counts.used_share(&wanted[0], now) - 0.5).abs() < 1e-9, "an emptied Redis");
         assert!((counts.used_share(&wanted[0], now + Duration::from_secs(40))).abs() < 1e-9);
     }
 
     #[test]
     fn zero_is_no_limit() {
-        assert_eq!(rates([0, 0, 0]), [None; WINDOWS]);
+        assert_eq!(rates([0, 0, 0]), [None; WINDOW_COUNT]);
         assert_eq!(rates([u32::MAX, 0, 0])[0].unwrap().interval, Duration::from_micros(1));
     }
 

@@ -117,7 +117,7 @@ pub struct Caller {
 
 /// Error of a rate limit. Nothing was done or stored.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("too many {what} {whose}: try again in {seconds} s", what = .act.shown(), whose = self.whose(), seconds = self.seconds())]
+#[error("too many {what} {whose}: try again in {seconds} s", what = .act.shown(), whose = self.subject_name(), seconds = self.seconds())]
 pub struct RateLimited {
     /// The limited action.
     pub act: LimitedAction,
@@ -134,7 +134,7 @@ impl RateLimited {
         self.wait.as_secs() + u64::from(self.wait.subsec_nanos() > 0)
     }
 
-    fn whose(&self) -> &'static str {
+    fn subject_name(&self) -> &'static str {
         match self.scope {
             LimitScope::Visitor => "of yours",
             LimitScope::Network => "from your network",

@@ -9,7 +9,7 @@ use super::gcra::{Count, LimitAnswer, TimesUntilFull, WindowRate};
 use crate::storage::{LimitCharge, Store};
 
 /// Timeout of the database, after which this instance counts by itself.
-const MAX_WAIT: Duration = Duration::from_secs(3);
+const DATABASE_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Rate limit counters in the database.
 #[derive(Clone)]
@@ -26,7 +26,7 @@ impl PostgresCounts {
     /// counted are added, so that an outage of Redis does not reset any limit.
     pub(super) async fn charge(&self, counts: &[Count], known: &[TimesUntilFull]) -> LimitAnswer {
         let charge = limit_charge(counts, known);
-        match timeout(MAX_WAIT, self.store.charge_limits(&charge)).await {
+        match timeout(DATABASE_TIMEOUT, self.store.charge_limits(&charge)).await {
             Ok(Ok(Some(answer))) => {
                 let answer: Vec<u64> = answer.iter().map(|micros| u64::try_from(*micros).unwrap_or_default()).collect();
                 LimitAnswer::read(&answer, counts)

@@ -18,7 +18,7 @@ use crate::rng::SharedRng;
 use crate::sessions::Sessions;
 
 /// Lifetime of a challenge: longer than any client needs, and short enough to remember used solutions.
-const VALID: Duration = Duration::from_secs(120);
+const CHALLENGE_LIFETIME: Duration = Duration::from_secs(120);
 /// Maximum clock difference between instances.
 const CLOCK_SKEW: Duration = Duration::from_secs(30);
 /// Hexadecimal digits of a seed: 128 bits of the signature.
@@ -115,13 +115,13 @@ impl Proofs {
     /// # Errors
     /// [`ProofRequired`], with a challenge.
     pub fn check(&self, caller: &Caller, solution: Option<&Solution>) -> Result<CheckedSolution, ProofRequired> {
-        let pressure = self.limits.pressure(caller);
+        let pressure = self.limits.used_turn_share(caller);
         let Some(puzzles) = proof_of_work::puzzles_under(pressure, self.settings.now().limits.proof_above) else {
             return Ok(CheckedSolution(None));
         };
         match solution {
             None => Err(self.refusal(caller, puzzles, ProofProblem::Missing)),
-            Some(solution) if self.is_right(caller, solution) => Ok(CheckedSolution(Some(solution.challenge.clone()))),
+            Some(solution) if self.is_valid_solution(caller, solution) => Ok(CheckedSolution(Some(solution.challenge.clone()))),
             Some(_) => Err(self.refusal(caller, puzzles, ProofProblem::Invalid)),
         }
     }
@@ -132,10 +132,10 @@ impl Proofs {
     /// [`ProofRequired`] if it was used before, on any instance.
     pub async fn spend(&self, caller: &Caller, checked: CheckedSolution) -> Result<(), ProofRequired> {
         let Some(challenge) = checked.0 else { return Ok(()) };
-        if self.used.claim(&challenge, VALID + 2 * CLOCK_SKEW).await {
+        if self.used.claim(&challenge, CHALLENGE_LIFETIME + 2 * CLOCK_SKEW).await {
             return Ok(());
         }
-        let pressure = self.limits.pressure(caller).max(f64::MIN_POSITIVE);
+        let pressure = self.limits.used_turn_share(caller).max(f64::MIN_POSITIVE);
         let puzzles = proof_of_work::puzzles_under(pressure, 0.0);
         let puzzles = puzzles.expect("there is some pressure above none");
         Err(self.refusal(caller, puzzles, ProofProblem::Used))
@@ -147,7 +147,7 @@ impl Proofs {
     }
 
     fn issue(&self, caller: &Caller, puzzles: Puzzles) -> Challenge {
-        let expires = self.now() + VALID.as_secs();
+        let expires = self.now() + CHALLENGE_LIFETIME.as_secs();
         let number = self.rng.token();
         let signed = format!("{expires}.{}.{}.{number}", puzzles.count, puzzles.bits);
         let seed = self.seed(caller, &signed);
@@ -156,11 +156,11 @@ impl Proofs {
             seed,
             puzzles: puzzles.count,
             bits: puzzles.bits,
-            expires_in: VALID.as_secs(),
+            expires_in: CHALLENGE_LIFETIME.as_secs(),
         }
     }
 
-    fn is_right(&self, caller: &Caller, solution: &Solution) -> bool {
+    fn is_valid_solution(&self, caller: &Caller, solution: &Solution) -> bool {
         let Some((signed, seed)) = solution.challenge.rsplit_once('.') else { return false };
         // A seed is public to the visitor that received it, and useless to others.
         if seed != self.seed(caller, signed) {

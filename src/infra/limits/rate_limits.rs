@@ -12,9 +12,9 @@ use crate::domain::battle::VisitorId;
 use crate::metrics;
 
 /// Sign-in attempts left to each network for an admin account that exceeded its limit.
-const LAST_TRIES: WindowLimits = WindowLimits::new(0, 1, 3);
+const SIGN_INS_PER_NETWORK_AFTER_LIMIT: WindowLimits = WindowLimits::new(0, 1, 3);
 /// Resumes, and requested reply texts, of a visitor: more than all tabs of a person with a flaky connection need.
-const RESUMES: WindowLimits = WindowLimits::new(60, 0, 0);
+const RESUMES_PER_VISITOR: WindowLimits = WindowLimits::new(60, 0, 0);
 /// Resumes of a network: all tabs of a school may reconnect at once when an arena has restarted.
 const RESUMES_PER_NETWORK: WindowLimits = WindowLimits::new(1_200, 0, 0);
 
@@ -39,7 +39,7 @@ impl RateLimits {
     /// # Errors
     /// [`RateLimited`] if it exceeds a limit; then it is not counted.
     pub async fn take(&self, act: LimitedAction, caller: &Caller) -> Result<(), RateLimited> {
-        self.take_all(act, self.counts(act, Some(&caller.visitor), caller.network.as_deref())).await
+        self.check_counts(act, self.counts(act, Some(&caller.visitor), caller.network.as_deref())).await
     }
 
     /// Counts one resume of a battle, in this process alone: the limit protects the work of sending and rendering text that the client may
@@ -48,20 +48,20 @@ impl RateLimits {
     /// # Errors
     /// [`RateLimited`] if it exceeds a limit; then it is not counted.
     pub fn take_resume(&self, caller: &Caller) -> Result<(), RateLimited> {
-        self.take_here(LimitedAction::Resume, caller)
+        self.count_in_this_process(LimitedAction::Resume, caller)
     }
 
     /// Counts one requested reply text, in this process alone like a resume: a small frame causes a long answer.
     ///
     /// # Errors
     /// [`RateLimited`] if it exceeds a limit; then it is not counted.
-    pub fn take_text(&self, caller: &Caller) -> Result<(), RateLimited> {
-        self.take_here(LimitedAction::Text, caller)
+    pub fn count_text_request(&self, caller: &Caller) -> Result<(), RateLimited> {
+        self.count_in_this_process(LimitedAction::Text, caller)
     }
 
-    fn take_here(&self, act: LimitedAction, caller: &Caller) -> Result<(), RateLimited> {
+    fn count_in_this_process(&self, act: LimitedAction, caller: &Caller) -> Result<(), RateLimited> {
         let counts = self.counts(act, Some(&caller.visitor), caller.network.as_deref());
-        self.take_alone(&counts).map_or(Ok(()), |wait| Err(refused(act, wait)))
+        self.count_locally(&counts).map_or(Ok(()), |wait| Err(refused(act, wait)))
     }
 
     /// Counts one sign-in attempt, by network alone: a guesser takes a new cookie each time, and must not lock out others.
@@ -69,7 +69,7 @@ impl RateLimits {
     /// # Errors
     /// [`RateLimited`] if it exceeds a limit; then it is not counted.
     pub async fn take_sign_in(&self, network: &str) -> Result<(), RateLimited> {
-        self.take_all(LimitedAction::SignIn, self.counts(LimitedAction::SignIn, None, Some(network))).await
+        self.check_counts(LimitedAction::SignIn, self.counts(LimitedAction::SignIn, None, Some(network))).await
     }
 
     /// Counts one place taken through a campaign's shared link, as a vote of the network: a person takes a place in order to vote, and
@@ -77,8 +77,8 @@ impl RateLimits {
     ///
     /// # Errors
     /// [`RateLimited`] if it exceeds a limit; then it is not counted.
-    pub async fn take_place(&self, network: Option<&str>) -> Result<(), RateLimited> {
-        self.take_all(LimitedAction::Vote, self.counts(LimitedAction::Vote, None, network)).await
+    pub async fn count_campaign_place(&self, network: Option<&str>) -> Result<(), RateLimited> {
+        self.check_counts(LimitedAction::Vote, self.counts(LimitedAction::Vote, None, network)).await
     }
 
     /// Counts one attempt to sign in to an admin account. `account` is the name as typed, whether or not the account exists. Above the
@@ -95,14 +95,14 @@ impl RateLimits {
         let limits = &settings.limits;
         let of_network =
             counts(limits.admin_sign_ins_per_address, LimitScope::Network, format!("per_address:{network}"));
-        self.take_all(act, of_network).await?;
+        self.check_counts(act, of_network).await?;
         let of_account =
             counts(limits.admin_sign_ins_per_account, LimitScope::Account, format!("per_account:{account}"));
-        if self.take_all(act, of_account).await.is_ok() {
+        if self.check_counts(act, of_account).await.is_ok() {
             return Ok(());
         }
-        let of_both = counts(LAST_TRIES, LimitScope::Account, format!("per_account_and_address:{account}:{network}"));
-        self.take_all(act, of_both).await
+        let of_both = counts(SIGN_INS_PER_NETWORK_AFTER_LIMIT, LimitScope::Account, format!("per_account_and_address:{account}:{network}"));
+        self.check_counts(act, of_both).await
     }
 
     /// Refuses a network that has sent too many wrong API keys, as far as this instance knows; counts nothing.
@@ -122,14 +122,14 @@ impl RateLimits {
     /// [`RateLimited`] if it exceeds the limit.
     pub async fn take_wrong_key(&self, network: &str) -> Result<(), RateLimited> {
         let counts = self.counts(LimitedAction::WrongKey, None, Some(network));
-        let taken = self.take_all(LimitedAction::WrongKey, counts.clone()).await;
+        let taken = self.check_counts(LimitedAction::WrongKey, counts.clone()).await;
         if taken.is_err() {
             self.local().charge(&counts, Instant::now());
         }
         taken
     }
 
-    async fn take_all(&self, act: LimitedAction, counts: Vec<Count>) -> Result<(), RateLimited> {
+    async fn check_counts(&self, act: LimitedAction, counts: Vec<Count>) -> Result<(), RateLimited> {
         let wait = if counts.is_empty() { None } else { self.wait(&counts).await };
         wait.map_or(Ok(()), |wait| Err(refused(act, wait)))
     }
@@ -151,7 +151,7 @@ impl RateLimits {
     /// Returns the used share of the turns of the caller's network or the whole arena, whichever is higher, 0 to 1, as far as this instance
     /// knows: it learns the uses granted by others whenever something is counted.
     #[must_use]
-    pub fn pressure(&self, caller: &Caller) -> f64 {
+    pub fn used_turn_share(&self, caller: &Caller) -> f64 {
         let counts = self.counts(LimitedAction::Turn, Some(&caller.visitor), caller.network.as_deref());
         let (local, now) = (self.local(), Instant::now());
         let of_many = counts.iter().filter(|count| count.scope != LimitScope::Visitor);
@@ -172,7 +172,7 @@ impl RateLimits {
 
     /// Counts one more use on all limits; returns the time to wait if one of them refuses it.
     async fn wait(&self, counts: &[Count]) -> Option<Wait> {
-        let Some(shared) = &self.shared else { return self.take_alone(counts) };
+        let Some(shared) = &self.shared else { return self.count_locally(counts) };
         let known = match self.known(counts) {
             Ok(known) => known,
             Err(wait) => return Some(wait),
@@ -181,13 +181,13 @@ impl RateLimits {
             LimitAnswer::Granted(ahead) => {
                 let (mut local, now) = (self.local(), Instant::now());
                 local.charge(counts, now);
-                local.learn(counts, &ahead, now);
+                local.merge_counts(counts, &ahead, now);
                 None
             }
             LimitAnswer::Refused(wait) => Some(wait),
             LimitAnswer::Nothing => {
-                metrics::counted_alone();
-                self.take_alone(counts)
+                metrics::count_local_fallback();
+                self.count_locally(counts)
             }
         }
     }
@@ -201,7 +201,7 @@ impl RateLimits {
         }
     }
 
-    fn take_alone(&self, counts: &[Count]) -> Option<Wait> {
+    fn count_locally(&self, counts: &[Count]) -> Option<Wait> {
         let (mut local, now) = (self.local(), Instant::now());
         let wait = local.wait(counts, now);
         if wait.is_none() {
@@ -217,7 +217,7 @@ impl RateLimits {
         let [of_visitor, of_network, of_arena] = match act {
             LimitedAction::Turn => [limits.turns, limits.turns_per_address, limits.turns_per_arena],
             LimitedAction::Vote => [limits.votes, limits.votes_per_address, limits.votes_per_arena],
-            LimitedAction::Resume | LimitedAction::Text => [RESUMES, RESUMES_PER_NETWORK, WindowLimits::NONE],
+            LimitedAction::Resume | LimitedAction::Text => [RESUMES_PER_VISITOR, RESUMES_PER_NETWORK, WindowLimits::NONE],
             LimitedAction::Image => [limits.images, limits.images_per_address, WindowLimits::NONE],
             LimitedAction::SignIn | LimitedAction::WrongKey => {
                 [WindowLimits::NONE, limits.sign_ins_per_address, WindowLimits::NONE]

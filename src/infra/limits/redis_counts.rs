@@ -15,7 +15,7 @@ use crate::redis::RedisHandle;
 /// quotas are full again. Moments known to callers are merged, so that an emptied Redis soon has them again. Answers with the microseconds
 /// to wait and the number of the refusing key, or, if all grant the use, counts it and answers with 0 and how far ahead the due moment of
 /// each key and window is.
-const SCRIPT: &str = r"
+const GCRA_SCRIPT: &str = r"
 local windows = 3
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
@@ -57,7 +57,7 @@ pub(super) struct SharedCounts {
 
 impl SharedCounts {
     pub(super) fn new(SharedBackends { redis, store }: SharedBackends) -> Self {
-        Self { link: redis, script: Script::new(SCRIPT), stored: PostgresCounts::new(store) }
+        Self { link: redis, script: Script::new(GCRA_SCRIPT), stored: PostgresCounts::new(store) }
     }
 
     /// Counts one more use on all limits if all of them grant it. `known` is how far ahead each of them is as this instance knows.

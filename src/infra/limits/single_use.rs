@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use redis::{ExistenceCheck, SetExpiry, SetOptions};
 use tokio::time::Instant;
 
-use super::gcra::{Count, LimitAnswer, WINDOWS, WindowRate};
+use super::gcra::{Count, LimitAnswer, WINDOW_COUNT, WindowRate};
 use super::postgres_counts::PostgresCounts;
 use super::{LimitScope, SharedBackends};
 use crate::metrics;
@@ -63,11 +63,11 @@ impl SingleUse {
         let once = WindowRate::new(1, remembered);
         let name = format!("{}:{name}", self.kind);
         let count = Count { name, scope: LimitScope::Arena, rates: [once, None, None] };
-        match stored.charge(&[count], &[[Duration::ZERO; WINDOWS]]).await {
+        match stored.charge(&[count], &[[Duration::ZERO; WINDOW_COUNT]]).await {
             LimitAnswer::Granted(_) => true,
             LimitAnswer::Refused(_) => false,
             LimitAnswer::Nothing => {
-                metrics::counted_alone();
+                metrics::count_local_fallback();
                 true
             }
         }

@@ -49,7 +49,7 @@ impl LiveBattle {
     }
 
     /// Marks the battle as moved: watchers must reconnect and request it again.
-    pub fn move_away(&self) {
+    pub fn mark_moved(&self) {
         self.head.send_modify(|head| head.moved = true);
     }
 

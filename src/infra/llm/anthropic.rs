@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use super::batch::BatchApi;
 use super::batch::anthropic::AnthropicBatches;
 use super::http_client::HttpClient;
-use super::lenient_field::{is_something, lenient};
+use super::lenient_field::{has_content, lenient};
 use super::lone_surrogates::without_half_characters;
 use super::sse::SseEvent;
 use super::stream_readers::{SseReader, parse_json};
@@ -157,7 +157,7 @@ pub(super) fn read_event(event: SseEvent<'_>, parts: &mut VecDeque<ReplyPart>) -
     }
     let data = without_half_characters(event.data);
     let event: StreamEvent<'_> = parse_json(&data)?;
-    if event.kind == "error" || event.error.as_ref().is_some_and(is_something) {
+    if event.kind == "error" || event.error.as_ref().is_some_and(has_content) {
         return Err(ChatError::Reported);
     }
     let counted = event.usage.or(event.message.and_then(|begun| begun.usage));

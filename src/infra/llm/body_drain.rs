@@ -14,11 +14,11 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 /// Maximum duration of draining a body.
-const LONGEST: Duration = Duration::from_secs(2);
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
 /// Maximum number of bytes drained.
-const MAX_BYTES: usize = 64 << 10;
+const MAX_DRAINED_BYTES: usize = 64 << 10;
 /// Maximum number of bodies drained at the same time.
-const MAX_AT_ONCE: usize = 256;
+const MAX_CONCURRENT_DRAINS: usize = 256;
 
 /// Background tasks that drain the bodies of one HTTP client.
 #[derive(Debug, Clone, Default)]
@@ -30,7 +30,7 @@ impl BackgroundDrain {
         let Ok(runtime) = Handle::try_current() else { return };
         let mut under_way = self.0.lock();
         while under_way.try_join_next().is_some() {}
-        if under_way.len() < MAX_AT_ONCE {
+        if under_way.len() < MAX_CONCURRENT_DRAINS {
             under_way.spawn_on(read_to_end(response.bytes_stream()), &runtime);
         }
     }
@@ -46,7 +46,7 @@ impl BackgroundDrain {
 async fn read_to_end<B: AsRef<[u8]>, E>(body: impl Stream<Item = Result<B, E>>) {
     let mut body = pin!(body);
     let rest = async {
-        let mut left = MAX_BYTES;
+        let mut left = MAX_DRAINED_BYTES;
         while let Some(Ok(chunk)) = body.next().await {
             match left.checked_sub(chunk.as_ref().len()) {
                 Some(less) => left = less,
@@ -55,7 +55,7 @@ async fn read_to_end<B: AsRef<[u8]>, E>(body: impl Stream<Item = Result<B, E>>) 
         }
     };
     // On a timeout the connection is closed.
-    let _ = timeout(LONGEST, rest).await;
+    let _ = timeout(DRAIN_TIMEOUT, rest).await;
 }
 
 #[cfg(test)]

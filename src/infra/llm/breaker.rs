@@ -131,7 +131,7 @@ impl Breaker {
 
     /// Records that the request was answered.
     pub fn succeeded(&mut self, ticket: Ticket) {
-        if self.take_back(ticket) {
+        if self.return_ticket(ticket) {
             self.failures = 0;
             self.conversations.clear();
             self.is_suspected = false;
@@ -143,7 +143,7 @@ impl Breaker {
 
     /// Records that the request failed.
     pub fn failed(&mut self, ticket: Ticket, now: Instant) {
-        if self.take_back(ticket) {
+        if self.return_ticket(ticket) {
             self.failures = self.failures.saturating_add(1);
             if self.has_failed_enough() {
                 self.enter(BreakerStage::Open { until: later(now, self.policy.open_for) });
@@ -154,7 +154,7 @@ impl Breaker {
     /// Records a failure that the conversation may have caused: the same conversation counts once among consecutive failures. A trial's
     /// failure always counts. If the failures suffice to open the breaker, the model becomes suspected.
     pub fn failed_on(&mut self, ticket: Ticket, conversation: u64) {
-        if !self.take_back(ticket) {
+        if !self.return_ticket(ticket) {
             return;
         }
         let is_known = self.conversations.contains(&conversation);
@@ -187,7 +187,7 @@ impl Breaker {
 
     /// Records that the caller gave the request up: it says nothing about the model.
     pub fn abandoned(&mut self, ticket: Ticket) {
-        if self.take_back(ticket)
+        if self.return_ticket(ticket)
             && let BreakerStage::HalfOpen { asked } = &mut self.phase
         {
             *asked = false;
@@ -195,7 +195,7 @@ impl Breaker {
     }
 
     /// Returns a ticket; returns whether its result counts.
-    fn take_back(&mut self, ticket: Ticket) -> bool {
+    fn return_ticket(&mut self, ticket: Ticket) -> bool {
         self.is_questioned &= !ticket.is_own;
         ticket.period == self.period
     }

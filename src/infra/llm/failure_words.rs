@@ -21,7 +21,7 @@ pub(super) const ONE_DOCUMENT: &str = "its body is one JSON document, not a stre
 pub(super) const NO_EVENT: &str = "its body holds no event";
 
 /// All texts of [`ChatError::Unreached`](super::ChatError::Unreached) and [`ChatError::Connection`](super::ChatError::Connection).
-pub const OF_CONNECTIONS: [&str; 12] = [
+pub const CONNECTION_FAILURES: [&str; 12] = [
     REFUSED,
     RESET,
     BROKE_OFF,
@@ -37,4 +37,4 @@ pub const OF_CONNECTIONS: [&str; 12] = [
 ];
 
 /// All texts of [`ChatError::Malformed`](super::ChatError::Malformed) for a body without an event.
-pub const OF_BODIES: [&str; 4] = [COMPRESSED, WEB_PAGE, ONE_DOCUMENT, NO_EVENT];
+pub const BODY_FAILURES: [&str; 4] = [COMPRESSED, WEB_PAGE, ONE_DOCUMENT, NO_EVENT];

@@ -8,11 +8,11 @@ use std::collections::VecDeque;
 use crate::domain::battle::{RunId, VisitorId};
 
 /// Number of stored visitors; later ones replace the oldest.
-const REMEMBERED: usize = 32;
+const MAX_VISITORS: usize = 32;
 /// Maximum number of undecided failures of one visitor: those of questions asked at the same time, each in its own tab.
 const MAX_UNDECIDED: usize = 8;
 /// Minimum number of visitors on whose questions only this model failed.
-const FEWEST: usize = 8;
+const MIN_FAILED_VISITORS: usize = 8;
 /// Ratio of visitors failed alone to visitors answered at which the model fails on most questions.
 const FAILURE_RATIO: usize = 3;
 
@@ -73,7 +73,7 @@ impl FailuresByVisitor {
         let is_first = !std::mem::replace(&mut known.has_counted, true);
         let count = |wanted: &VisitorResult| self.0.iter().filter(|known| known.latest == *wanted).count();
         let (failed, answered) = (count(&VisitorResult::FailedAlone), count(&VisitorResult::Answered));
-        is_first && failed >= FEWEST && failed >= FAILURE_RATIO * answered
+        is_first && failed >= MIN_FAILED_VISITORS && failed >= FAILURE_RATIO * answered
     }
 
     /// Makes a visitor the newest one, with a result that may depend on the previous one.
@@ -82,7 +82,7 @@ impl FailuresByVisitor {
         let before = at.and_then(|at| self.0.remove(at));
         let has_counted = before.as_ref().is_some_and(|known| known.has_counted);
         let latest = result(before.map(|known| known.latest));
-        if self.0.len() == REMEMBERED {
+        if self.0.len() == MAX_VISITORS {
             self.0.pop_front();
         }
         self.0.push_back(RememberedVisitor { id: visitor.clone(), latest, has_counted });
@@ -111,16 +111,16 @@ mod tests {
     fn several_visitors_are_needed_and_each_counts_once() {
         let mut results = FailuresByVisitor::default();
         assert!((0..100).all(|_| !fail_alone(&mut results, 0)), "one visitor alone");
-        assert!((1..FEWEST - 1).all(|number| !fail_alone(&mut results, number)));
-        assert!(fail_alone(&mut results, FEWEST));
-        assert!(!fail_alone(&mut results, FEWEST), "a visitor who was counted says nothing new");
-        assert!(fail_alone(&mut results, FEWEST + 1));
+        assert!((1..MIN_FAILED_VISITORS - 1).all(|number| !fail_alone(&mut results, number)));
+        assert!(fail_alone(&mut results, MIN_FAILED_VISITORS));
+        assert!(!fail_alone(&mut results, MIN_FAILED_VISITORS), "a visitor who was counted says nothing new");
+        assert!(fail_alone(&mut results, MIN_FAILED_VISITORS + 1));
     }
 
     #[test]
     fn a_visitor_whom_it_answers_in_between_counts_once_all_the_same() {
         let mut results = FailuresByVisitor::default();
-        let opened = (0..FEWEST).filter(|number| fail_alone(&mut results, *number)).count();
+        let opened = (0..MIN_FAILED_VISITORS).filter(|number| fail_alone(&mut results, *number)).count();
         assert_eq!(opened, 1);
         for _ in 0..3 {
             results.answered(&visitor(0));
@@ -131,18 +131,18 @@ mod tests {
     #[test]
     fn a_failure_counts_only_if_another_model_answered() {
         let mut results = FailuresByVisitor::default();
-        for number in 0..FEWEST {
+        for number in 0..MIN_FAILED_VISITORS {
             results.failed(&visitor(number), Some(&run()));
         }
-        assert!((0..FEWEST - 1).all(|number| !results.failed_alone(&visitor(number), &run())));
+        assert!((0..MIN_FAILED_VISITORS - 1).all(|number| !results.failed_alone(&visitor(number), &run())));
         assert!(!results.failed_alone(&visitor(99), &run()), "of a visitor it did not fail");
-        assert!(results.failed_alone(&visitor(FEWEST - 1), &run()));
+        assert!(results.failed_alone(&visitor(MIN_FAILED_VISITORS - 1), &run()));
     }
 
     #[test]
     fn a_failure_on_an_earlier_question_says_nothing_of_a_later_one() {
         let mut results = FailuresByVisitor::default();
-        for number in 0..2 * FEWEST {
+        for number in 0..2 * MIN_FAILED_VISITORS {
             // All models failed on the earlier question, and the later one has not reached this model.
             let earlier = (number % 2 == 0).then(|| RunId::new("here.0"));
             results.failed(&visitor(number), earlier.as_ref());
@@ -160,28 +160,28 @@ mod tests {
             results.failed(&visitor(number), number.is_multiple_of(2).then_some(&other_tab));
             results.failed_alone(&visitor(number), &run())
         };
-        let opens: Vec<bool> = (0..FEWEST).map(&mut in_two_tabs).collect();
-        assert_eq!(opens.iter().position(|opens| *opens), Some(FEWEST - 1));
+        let opens: Vec<bool> = (0..MIN_FAILED_VISITORS).map(&mut in_two_tabs).collect();
+        assert_eq!(opens.iter().position(|opens| *opens), Some(MIN_FAILED_VISITORS - 1));
     }
 
     #[test]
     fn of_many_failures_of_one_visitor_the_oldest_are_forgotten() {
         let mut results = FailuresByVisitor::default();
-        for number in 0..FEWEST {
+        for number in 0..MIN_FAILED_VISITORS {
             for later in 0..=MAX_UNDECIDED {
                 results.failed(&visitor(number), Some(&RunId::new(format!("here.{later}"))));
             }
             assert!(!results.failed_alone(&visitor(number), &RunId::new("here.0")), "{number}");
         }
         let remembered = RunId::new("here.1");
-        let opens: Vec<bool> = (0..FEWEST).map(|number| results.failed_alone(&visitor(number), &remembered)).collect();
-        assert_eq!(opens.iter().position(|opens| *opens), Some(FEWEST - 1));
+        let opens: Vec<bool> = (0..MIN_FAILED_VISITORS).map(|number| results.failed_alone(&visitor(number), &remembered)).collect();
+        assert_eq!(opens.iter().position(|opens| *opens), Some(MIN_FAILED_VISITORS - 1));
     }
 
     #[test]
     fn an_answer_takes_the_place_of_the_failures_before_it() {
         let mut results = FailuresByVisitor::default();
-        for number in 0..2 * FEWEST {
+        for number in 0..2 * MIN_FAILED_VISITORS {
             results.failed(&visitor(number), Some(&run()));
             results.answered(&visitor(number));
             assert!(!results.failed_alone(&visitor(number), &run()), "{number}");
@@ -206,7 +206,7 @@ mod tests {
         for number in 0..1_000 {
             results.answered(&visitor(number));
         }
-        assert_eq!(results.0.len(), REMEMBERED);
+        assert_eq!(results.0.len(), MAX_VISITORS);
         let first = (2_000..).position(|number| fail_alone(&mut results, number));
         assert_eq!(first, Some(23), "24 of 32 are three quarters");
     }

@@ -67,8 +67,8 @@ impl KeyRedaction {
         }
         for part in parts.iter_mut() {
             match part {
-                ReplyPart::Text(text) => *text = self.text.pass(text, &self.keys),
-                ReplyPart::Reasoning(text) => *text = self.reasoning.pass(text, &self.keys),
+                ReplyPart::Text(text) => *text = self.text.redact_piece(text, &self.keys),
+                ReplyPart::Reasoning(text) => *text = self.reasoning.redact_piece(text, &self.keys),
                 ReplyPart::Usage(_) | ReplyPart::Numbers(_) | ReplyPart::TextEnded => {}
             }
         }
@@ -90,7 +90,7 @@ struct TextTail {
 
 impl TextTail {
     /// Appends a piece and returns the text that may be released.
-    fn pass(&mut self, piece: &str, keys: &[SecretString]) -> String {
+    fn redact_piece(&mut self, piece: &str, keys: &[SecretString]) -> String {
         let mut text = std::mem::take(&mut self.tail);
         text.push_str(piece);
         let (mut passed_on, mut from, mut searched) = (String::new(), self.passed, 0);

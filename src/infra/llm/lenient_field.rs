@@ -20,7 +20,7 @@ where
 }
 
 /// Whether a field has content: some servers send `"error": false` or an empty text without an error.
-pub(super) fn is_something(field: &Value) -> bool {
+pub(super) fn has_content(field: &Value) -> bool {
     match field {
         Value::Null | Value::Bool(false) => false,
         Value::Bool(true) | Value::Number(_) => true,

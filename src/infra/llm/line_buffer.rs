@@ -1,16 +1,16 @@
 //! Splits byte chunks of any size into lines: the base of the SSE decoder and of Ollama's JSON lines.
 //!
 //! A line ends at `\n`, `\r\n` or a lone `\r`, and is returned as soon as its end is known. The buffer is bounded: a line longer than
-//! [`MAX_LINE`] is an error.
+//! [`MAX_LINE_BYTES`] is an error.
 
 use memchr::memchr2;
 
 /// Maximum size of one line, and of one event, in bytes.
-pub const MAX_LINE: usize = 1 << 20;
+pub const MAX_LINE_BYTES: usize = 1 << 20;
 
-/// Error of a line (or a multi-line event) longer than [`MAX_LINE`].
+/// Error of a line (or a multi-line event) longer than [`MAX_LINE_BYTES`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("more than {MAX_LINE} bytes without an end")]
+#[error("more than {MAX_LINE_BYTES} bytes without an end")]
 pub struct TooLong;
 
 /// Buffer that takes chunks and returns lines.
@@ -39,7 +39,7 @@ impl LineBuffer {
     /// Returns the next complete line without its end; `None` until more bytes arrive.
     ///
     /// # Errors
-    /// [`TooLong`] if the current line is longer than [`MAX_LINE`].
+    /// [`TooLong`] if the current line is longer than [`MAX_LINE_BYTES`].
     pub fn next_line(&mut self) -> Result<Option<&[u8]>, TooLong> {
         if self.after_cr && self.start < self.bytes.len() {
             self.after_cr = false;
@@ -51,13 +51,13 @@ impl LineBuffer {
         let unseen = &self.bytes[self.scanned..];
         let Some(length) = memchr2(b'\n', b'\r', unseen) else {
             self.scanned = self.bytes.len();
-            return if self.scanned - self.start > MAX_LINE { Err(TooLong) } else { Ok(None) };
+            return if self.scanned - self.start > MAX_LINE_BYTES { Err(TooLong) } else { Ok(None) };
         };
         let (start, end) = (self.start, self.scanned + length);
         self.after_cr = self.bytes[end] == b'\r';
         self.start = end + 1;
         self.scanned = self.start;
-        if end - start > MAX_LINE { Err(TooLong) } else { Ok(Some(&self.bytes[start..end])) }
+        if end - start > MAX_LINE_BYTES { Err(TooLong) } else { Ok(Some(&self.bytes[start..end])) }
     }
 
     /// Returns the last line at the end of the input if it has no line end.
@@ -108,13 +108,13 @@ mod tests {
     #[test]
     fn an_endless_line_is_refused_with_or_without_an_end() {
         let mut buffer = LineBuffer::default();
-        buffer.push(&vec![b'x'; MAX_LINE]);
+        buffer.push(&vec![b'x'; MAX_LINE_BYTES]);
         assert_eq!(buffer.next_line(), Ok(None));
         buffer.push(b"y");
         assert_eq!(buffer.next_line(), Err(TooLong));
 
         let mut buffer = LineBuffer::default();
-        buffer.push(&vec![b'x'; MAX_LINE + 1]);
+        buffer.push(&vec![b'x'; MAX_LINE_BYTES + 1]);
         buffer.push(b"\n");
         assert_eq!(buffer.next_line(), Err(TooLong));
     }

@@ -105,12 +105,12 @@ pub struct Usage {
 }
 
 /// Maximum plausible number of tokens of a request or reply: no model takes as many, and sums over all requests fit a database column.
-const MAX_TOKENS: u64 = 1_000_000_000;
+const MAX_PLAUSIBLE_TOKENS: u64 = 1_000_000_000;
 
 impl Usage {
-    /// Creates the usage reported by a provider. A count above [`MAX_TOKENS`] is dropped.
+    /// Creates the usage reported by a provider. A count above [`MAX_PLAUSIBLE_TOKENS`] is dropped.
     pub(crate) fn reported(input: Option<u64>, output: Option<u64>) -> Self {
-        let possible = |tokens: Option<u64>| tokens.filter(|tokens| *tokens <= MAX_TOKENS);
+        let possible = |tokens: Option<u64>| tokens.filter(|tokens| *tokens <= MAX_PLAUSIBLE_TOKENS);
         Self { input: possible(input), output: possible(output) }
     }
 

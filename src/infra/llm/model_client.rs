@@ -33,9 +33,9 @@ use crate::llm::roster::entries;
 use crate::llm::{ChatError, ChatModel, Message, ReplyStream, Sampling, Usage};
 
 /// Maximum wait between two attempts.
-const LONGEST_WAIT: Duration = Duration::from_secs(60);
+const MAX_RETRY_DELAY: Duration = Duration::from_secs(60);
 /// Assumed length of a reply in tokens until the first one arrives.
-const FIRST_GUESS: u64 = 500;
+const INITIAL_REPLY_TOKENS: u64 = 500;
 
 /// Client of a model under test, or a judge.
 pub struct ModelClient {
@@ -152,7 +152,7 @@ impl ModelClient {
             max_concurrent: 1,
             prices: None,
             batch_prices: None,
-            longest_reply: FIRST_GUESS,
+            longest_reply: INITIAL_REPLY_TOKENS,
             reply_limit: ReplyLimit::default(),
             queue: None,
             model,
@@ -199,7 +199,7 @@ impl ModelClient {
 
     /// Returns the maximum number of concurrent requests: the size of a batch, or the model's limit.
     #[must_use]
-    pub fn at_once(&self) -> usize {
+    pub fn max_concurrent_requests(&self) -> usize {
         if self.sends_batches() { MAX_REQUESTS } else { self.max_concurrent }
     }
 
@@ -379,7 +379,7 @@ impl ModelClient {
     }
 
     /// Prepares a request outside batches. Before this model's first reply, a reply is expected to reach its limit. If that costs more than
-    /// the rest of the budget, the request reserves the cost of [`FIRST_GUESS`], but not concurrently with another such request of the run.
+    /// the rest of the budget, the request reserves the cost of [`INITIAL_REPLY_TOKENS`], but not concurrently with another such request of the run.
     async fn single<'l>(&self, asked: ClientRequest<'_>, limits: &'l RunLimits) -> Result<Outgoing<'l>, RunEnd> {
         let mut alone = None;
         loop {
@@ -388,7 +388,7 @@ impl ModelClient {
             if self.has_replied() || !limits.budget.is_exceeded_by(cost) {
                 alone = None;
             } else if alone.is_some() {
-                cost = self.cost_with_reply(asked, FIRST_GUESS, self.prices);
+                cost = self.cost_with_reply(asked, INITIAL_REPLY_TOKENS, self.prices);
             } else {
                 alone = Some(limits.unknown_cost().await?);
                 continue;
@@ -413,9 +413,9 @@ impl ModelClient {
 
     /// Waits before the next attempt: exponential backoff with full jitter, but at least the `Retry-After` of the provider.
     async fn wait(&self, error: &ChatError, attempts: u32, limits: &RunLimits) -> Result<(), RunEnd> {
-        let backoff = Backoff { first: Duration::from_millis(self.settings.backoff_ms), longest: LONGEST_WAIT };
+        let backoff = Backoff { first: Duration::from_millis(self.settings.backoff_ms), longest: MAX_RETRY_DELAY };
         let share = self.rng.lock().random_range(0.0..=1.0);
-        let pause = error.retry_after().saturating_add(backoff.with_jitter(attempts, share)).min(LONGEST_WAIT);
+        let pause = error.retry_after().saturating_add(backoff.with_jitter(attempts, share)).min(MAX_RETRY_DELAY);
         limits.unless_stopped(sleep(pause)).await
     }
 }

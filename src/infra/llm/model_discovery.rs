@@ -24,7 +24,7 @@ const MAX_PAID_MODELS: usize = 4;
 const MAX_MODELS: usize = 1_000;
 
 /// Timeout of a provider on the Internet; that of local servers is much shorter.
-pub const REMOTE_WAIT: Duration = Duration::from_secs(4);
+pub const REMOTE_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// Maximum size of a model list in bytes.
 const MAX_LIST_BYTES: usize = 4 << 20;
@@ -61,7 +61,7 @@ impl Default for DiscoveryTargets {
             anthropic: anthropic::DEFAULT_BASE_URL.into(),
             allowed: AllowedAddresses::default(),
             local_wait: Duration::from_millis(200),
-            remote_wait: REMOTE_WAIT,
+            remote_wait: REMOTE_TIMEOUT,
         }
     }
 }

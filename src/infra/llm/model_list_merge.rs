@@ -9,7 +9,7 @@ use crate::config::{ModelSettings, Settings};
 use crate::domain::rating::value::prices::{Currency, PriceDate, PriceSource};
 
 /// Divisor of the context length for the requested reply length if a list has a shorter context: the prompt needs the other half.
-const REPLY_SHARE: u64 = 2;
+const REPLY_CONTEXT_DIVISOR: u64 = 2;
 
 /// Maximum number of models for which an error explains why they are not added.
 pub const MAX_DUPLICATES_NAMED: usize = 3;
@@ -56,7 +56,7 @@ impl Offer<'_> {
     pub fn entry(&self, listed: &ListedModel) -> (ModelSettings, Option<u64>) {
         let minimal = ModelSettings::minimal(&listed.id, self.server.provider);
         let prices = listed.input_price.zip(listed.output_price).filter(|_| self.takes_prices());
-        let limits = [listed.max_reply, listed.context_length.map(|tokens| (tokens / REPLY_SHARE).max(1))];
+        let limits = [listed.max_reply, listed.context_length.map(|tokens| (tokens / REPLY_CONTEXT_DIVISOR).max(1))];
         let limit = limits.into_iter().flatten().filter_map(|tokens| u32::try_from(tokens).ok()).min();
         let entry = ModelSettings {
             name: listed.name.clone(),

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::http_client::HttpClient;
-use super::lenient_field::{is_something, lenient};
+use super::lenient_field::{has_content, lenient};
 use super::lone_surrogates::without_half_characters;
 use super::openai::with_system_prompt;
 use super::stream_readers::{LineReader, parse_json};
@@ -118,7 +118,7 @@ struct ReplyLine {
 
 pub(super) fn read_line(line: &str, parts: &mut VecDeque<ReplyPart>) -> Result<StreamProgress, ChatError> {
     let line: ChatChunk = parse_json(&without_half_characters(line))?;
-    if line.error.as_ref().is_some_and(is_something) {
+    if line.error.as_ref().is_some_and(has_content) {
         return Err(ChatError::Reported);
     }
     let said = line.message.unwrap_or_default();

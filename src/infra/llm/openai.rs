@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 use super::batch::BatchApi;
 use super::batch::openai::OpenAiBatches;
 use super::http_client::HttpClient;
-use super::lenient_field::{is_something, lenient};
+use super::lenient_field::{has_content, lenient};
 use super::lone_surrogates::without_half_characters;
 use super::sse::SseEvent;
 use super::stream_readers::{SseReader, parse_json};
@@ -74,7 +74,7 @@ impl OpenAiModel {
         lay("stream_options", sampling.with_usage.then(|| json!({"include_usage": true})));
         lay("logprobs", sampling.logprobs.then_some(Value::Bool(true)));
         lay("top_logprobs", sampling.logprobs.then(|| MAX_ALTERNATIVES.into()));
-        if !LIMIT_KEYS.iter().any(|key| self.fixed.contains_key(*key)) {
+        if !MAX_TOKENS_KEYS.iter().any(|key| self.fixed.contains_key(*key)) {
             lay(self.limit_key, sampling.max_tokens.map(Value::from));
         }
         body
@@ -82,10 +82,10 @@ impl OpenAiModel {
 }
 
 /// Finish reasons that mean a server failure: of vLLM and SGLang, OpenRouter, Zhipu, and DeepSeek.
-const FAILED_ENDS: [&str; 4] = ["abort", "error", "network_error", "insufficient_system_resource"];
+const FAILED_FINISH_REASONS: [&str; 4] = ["abort", "error", "network_error", "insufficient_system_resource"];
 
 /// Names of the parameter for the maximum reply length.
-const LIMIT_KEYS: [&str; 2] = ["max_tokens", "max_completion_tokens"];
+const MAX_TOKENS_KEYS: [&str; 2] = ["max_tokens", "max_completion_tokens"];
 
 impl ChatModel for OpenAiModel {
     fn ask(&self, messages: &[Message], sampling: &Sampling) -> ReplyStream {
@@ -111,7 +111,7 @@ fn template(settings: &ModelSettings, limit_key: &str) -> Map<String, Value> {
     if let Some(temperature) = settings.temperature {
         body.insert("temperature".into(), json!(temperature));
     }
-    if LIMIT_KEYS.iter().any(|key| settings.extra_body.contains_key(*key)) {
+    if MAX_TOKENS_KEYS.iter().any(|key| settings.extra_body.contains_key(*key)) {
         body.remove(limit_key);
     }
     body.extend(settings.extra_body.clone());
@@ -281,12 +281,12 @@ pub(super) fn read_event(event: SseEvent<'_>, parts: &mut VecDeque<ReplyPart>) -
     }
     let data = without_half_characters(event.data);
     let chunk: StreamChunk<'_> = parse_json(&data)?;
-    let is_error = chunk.error.as_ref().is_some_and(is_something);
+    let is_error = chunk.error.as_ref().is_some_and(has_content);
     if is_error || chunk.object.is_some_and(|object| object.get() == r#""error""#) {
         return Err(ChatError::Reported);
     }
     let choice = chunk.choices.into_iter().flatten().flatten().find(ChunkChoice::is_first).unwrap_or_default();
-    let ended = choice.finish_reason.filter(says_the_end);
+    let ended = choice.finish_reason.filter(is_finish_reason);
     let delta = choice.delta.unwrap_or_default();
     // Some servers send the same reasoning under both names.
     let reasoning = delta.reasoning_content.filter(|text| !text.is_empty()).or(delta.reasoning);
@@ -299,14 +299,14 @@ pub(super) fn read_event(event: SseEvent<'_>, parts: &mut VecDeque<ReplyPart>) -
     let usage = chunk.usage.map(|counted| Usage::reported(counted.prompt_tokens, counted.completion_tokens));
     parts.extend(usage.map(ReplyPart::Usage));
     match ended {
-        Some(reason) if reason.as_str().is_some_and(|reason| FAILED_ENDS.contains(&reason)) => Err(ChatError::Reported),
+        Some(reason) if reason.as_str().is_some_and(|reason| FAILED_FINISH_REASONS.contains(&reason)) => Err(ChatError::Reported),
         Some(_) => Ok(StreamProgress::Closing),
         None => Ok(StreamProgress::More),
     }
 }
 
 /// Whether this is an actual finish reason: some servers send an empty one, or a "null" in quotes, with each delta.
-fn says_the_end(reason: &Value) -> bool {
+fn is_finish_reason(reason: &Value) -> bool {
     match reason {
         Value::Bool(false) => false,
         Value::String(reason) => !matches!(reason.as_str(), "" | "null"),

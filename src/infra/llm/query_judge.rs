@@ -13,14 +13,14 @@ use crate::llm::model_client::{AskError, ModelClient, RunLimits, WholeReply};
 use crate::llm::{Message, Usage};
 
 /// Maximum number of further queries after an unparseable reply.
-const FURTHER: usize = 2;
+const MAX_REPEATED_QUERIES: usize = 2;
 /// Estimated length of a judge's reply in tokens.
-const USUAL_VERDICT: u64 = 300;
+const TYPICAL_VERDICT_TOKENS: u64 = 300;
 
 /// Returns the maximum effort of a judge query.
 #[must_use]
 pub fn effort(judge: &ModelClient) -> Effort {
-    Effort { replies: 1 + FURTHER as u64, tries: judge.tries(), usual_reply: USUAL_VERDICT }
+    Effort { replies: 1 + MAX_REPEATED_QUERIES as u64, tries: judge.tries(), usual_reply: TYPICAL_VERDICT_TOKENS }
 }
 
 /// Expected format of a judge's reply.
@@ -77,7 +77,7 @@ pub async fn query_judge<F: Future<Output = bool>>(
 ) -> (Option<JudgeReply>, Option<AskError>) {
     let mut heard = JudgeReply::default();
     let mut earlier = attempts.earlier.into_iter();
-    for further in 0..=FURTHER {
+    for further in 0..=MAX_REPEATED_QUERIES {
         let (reply, is_new) = match earlier.next() {
             Some(reply) => (reply, false),
             None => {
@@ -86,7 +86,7 @@ pub async fn query_judge<F: Future<Output = bool>>(
                     Ok(reply) => (reply, true),
                     Err(error) => {
                         let told = Some(error.clone()).filter(|error| !matches!(error, AskError::Refused { .. }));
-                        return (heard.broken_off(error), told);
+                        return (heard.into_failed_reply(error), told);
                     }
                 }
             }
@@ -95,7 +95,7 @@ pub async fn query_judge<F: Future<Output = bool>>(
         if heard.is_settled() {
             break;
         }
-        if is_new && further < FURTHER && !(attempts.keep)(reply).await {
+        if is_new && further < MAX_REPEATED_QUERIES && !(attempts.keep)(reply).await {
             return (None, None);
         }
     }
@@ -172,7 +172,7 @@ impl JudgeReply {
 
     /// Returns the reply to store after a request error; `None` if the run ended before a request was sent. If it ended after failed
     /// requests, these are stored, since they may be billed.
-    fn broken_off(mut self, error: AskError) -> Option<Self> {
+    fn into_failed_reply(mut self, error: AskError) -> Option<Self> {
         let (attempts, latency, lost, status) = match error {
             AskError::Ended { attempts: 0, .. } => return None,
             AskError::Ended { attempts, latency, lost, .. } | AskError::Failed { attempts, latency, lost, .. } => {

@@ -42,10 +42,10 @@ use permit::{Arriving, BreakerPermit, ReplyOutcome};
 pub use visitor_question::VisitorQuestion;
 
 /// Maximum number of invisible bytes at the start of a reply, before its first visible character.
-const MAX_BLANK: usize = 16 << 10;
+const MAX_BLANK_BYTES: usize = 16 << 10;
 /// Maximum wait for the end of a visitor reply's body once its text has ended. The visitor sees when the reply ends: a longer wait would
 /// reveal providers that send the rest late.
-const VISITOR_CLOSING: Duration = Duration::from_millis(50);
+const VISITOR_CLOSING_TIMEOUT: Duration = Duration::from_millis(50);
 /// Probe prompt that tests whether a model answers.
 pub const PROBE_PROMPT: &str = "In one short sentence: what is the capital of France?";
 
@@ -312,11 +312,11 @@ impl GuardedReply {
         match result {
             Ok(Some(part)) => {
                 self.flowing.get_or_insert_with(|| Arriving::count(&self.shared));
-                self.look_for_text(&part);
-                if !self.has_text && self.text_bytes > MAX_BLANK {
+                self.detect_visible_text(&part);
+                if !self.has_text && self.text_bytes > MAX_BLANK_BYTES {
                     return Some(self.fail_after_usage(ChatError::Empty));
                 }
-                if self.is_cut_here() {
+                if self.has_reached_limit() {
                     self.note_answer();
                 }
                 self.handed_over_at = Some(Instant::now());
@@ -333,7 +333,7 @@ impl GuardedReply {
     }
 
     /// Counts the text, and detects the first visible character.
-    fn look_for_text(&mut self, part: &ReplyPart) {
+    fn detect_visible_text(&mut self, part: &ReplyPart) {
         let ReplyPart::Text(text) = part else { return };
         self.text_bytes += text.len();
         if !self.has_text && has_visible_text(text) {
@@ -343,7 +343,7 @@ impl GuardedReply {
     }
 
     /// Whether the reply has reached the visitor's maximum length: the rest is not read.
-    fn is_cut_here(&self) -> bool {
+    fn has_reached_limit(&self) -> bool {
         self.has_text && self.question.as_ref().is_some_and(|question| self.text_bytes >= question.max_bytes)
     }
 
@@ -351,7 +351,7 @@ impl GuardedReply {
     async fn first_part(&mut self) -> Result<Option<ReplyPart>, ChatError> {
         let mut tries = 0;
         loop {
-            let error = match self.part_by(self.first_token_by, "first token").await {
+            let error = match self.next_part_before(self.first_token_by, "first token").await {
                 Err(error) => error,
                 part => return part,
             };
@@ -363,7 +363,7 @@ impl GuardedReply {
                     tracing::debug!(model.id = %self.shared.card.id, retry.number = tries, %error, "asking again");
                     (self.reply, self.text_ended_at) = (None, None);
                     sleep_until(again_at).await;
-                    self.give_back_stall(again_at, again_at);
+                    self.extend_deadlines_by_stall(again_at, again_at);
                 }
                 _ => return Err(error),
             }
@@ -371,7 +371,7 @@ impl GuardedReply {
     }
 
     async fn next_part(&mut self) -> Result<Option<ReplyPart>, ChatError> {
-        self.part_by(later(Instant::now(), self.shared.limits.timeouts.idle), "next token").await
+        self.next_part_before(later(Instant::now(), self.shared.limits.timeouts.idle), "next token").await
     }
 
     fn end(&mut self) {
@@ -412,7 +412,7 @@ impl GuardedReply {
             () if error.may_concern_one_conversation() => ReplyOutcome::FailedOn(self.fingerprint()),
             () => ReplyOutcome::Failed,
         };
-        self.permit.give_back(verdict);
+        self.permit.return_ticket(verdict);
         error
     }
 
@@ -421,7 +421,7 @@ impl GuardedReply {
         if std::mem::replace(&mut self.has_answered, true) {
             return;
         }
-        self.permit.give_back(ReplyOutcome::Answered);
+        self.permit.return_ticket(ReplyOutcome::Answered);
         if let Some(question) = &self.question {
             lock(&self.shared.visitors).answered(&question.visitor);
         }

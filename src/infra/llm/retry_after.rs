@@ -5,20 +5,20 @@ use std::time::Duration;
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 
 /// Upper limit; longer waits are cut to it.
-const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(60 * 60);
+const MAX_RETRY_AFTER: Duration = Duration::from_secs(60 * 60);
 
 /// Returns the requested wait of a response's headers.
 pub(super) fn from_headers(headers: &HeaderMap) -> Option<Duration> {
     parse(headers.get(RETRY_AFTER)?.to_str().ok()?)
 }
 
-/// Parses the seconds of a `Retry-After` header, [`LONGEST_RETRY_AFTER`] at most. A date is ignored: its clock is the provider's.
+/// Parses the seconds of a `Retry-After` header, [`MAX_RETRY_AFTER`] at most. A date is ignored: its clock is the provider's.
 fn parse(value: &str) -> Option<Duration> {
     let digits = value.trim();
     let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     // Digits that overflow mean an unlimited wait.
     let seconds = || digits.parse().map_or(Duration::MAX, Duration::from_secs);
-    is_number.then(|| seconds().min(LONGEST_RETRY_AFTER))
+    is_number.then(|| seconds().min(MAX_RETRY_AFTER))
 }
 
 #[cfg(test)]

@@ -67,7 +67,7 @@ impl Roster {
             }
             let id = ModelId::new(&entry.id);
             let recipe = ModelRecipe { entry: entry.clone(), limits, allowed: allowed.clone() };
-            let kept = former.get(&id).filter(|_| former.recipes.get(&id).is_some_and(|old| old.asks_like(&recipe)));
+            let kept = former.get(&id).filter(|_| former.recipes.get(&id).is_some_and(|old| old.is_requested_like(&recipe)));
             roster.recipes.insert(id, recipe);
             if let Some(kept) = kept {
                 roster.models.push(Arc::new(kept.with(card(entry), entry.weight)));
@@ -151,7 +151,7 @@ impl Roster {
 
 impl ModelRecipe {
     /// Whether two models are requested identically: they may differ only in their card, weight, prices, and benchmark settings.
-    fn asks_like(&self, other: &Self) -> bool {
+    fn is_requested_like(&self, other: &Self) -> bool {
         let public = &other.entry;
         let entry = ModelSettings {
             name: public.name.clone(),

@@ -2,11 +2,11 @@
 //!
 //! Pure, and it never panics. Follows the `text/event-stream` format with four additions that real servers need: an event counts without
 //! its closing blank line when the stream ends, a byte-order mark is skipped, a line `error: …` (llama.cpp) is an event named `error`, and
-//! an event of that name needs no data. An event is bounded by [`super::line_buffer::MAX_LINE`].
+//! an event of that name needs no data. An event is bounded by [`super::line_buffer::MAX_LINE_BYTES`].
 
 use std::str;
 
-use super::line_buffer::{LineBuffer, MAX_LINE, TooLong};
+use super::line_buffer::{LineBuffer, MAX_LINE_BYTES, TooLong};
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 /// Keep-alive texts that servers and proxies write into an event.
@@ -34,7 +34,7 @@ impl SseEvent<'_> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SseError {
     /// An event longer than the limit.
-    #[error("an event of more than {MAX_LINE} bytes")]
+    #[error("an event of more than {MAX_LINE_BYTES} bytes")]
     TooLong,
     /// Data that is not UTF-8.
     #[error("an event that is not UTF-8")]
@@ -154,7 +154,7 @@ impl EventBuffer {
     }
 
     fn add_data(&mut self, value: &[u8]) -> Result<(), SseError> {
-        if self.data.len() + value.len() > MAX_LINE {
+        if self.data.len() + value.len() > MAX_LINE_BYTES {
             return Err(SseError::TooLong);
         }
         if self.has_data {
@@ -291,7 +291,7 @@ mod tests {
 
     #[test]
     fn an_event_beyond_the_bound_is_refused_once_and_ends_the_stream() {
-        let line = format!("data: {}\n", "x".repeat(MAX_LINE / 2));
+        let line = format!("data: {}\n", "x".repeat(MAX_LINE_BYTES / 2));
         let mut decoder = SseDecoder::default();
         for _ in 0..3 {
             decoder.push(line.as_bytes());

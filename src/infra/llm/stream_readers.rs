@@ -15,7 +15,7 @@ pub(crate) struct SseReader<F> {
     decoder: SseDecoder,
     read_event: F,
     has_begun: bool,
-    says_its_end: bool,
+    has_end_marker: bool,
     /// Whether the provider marked the end of the text.
     is_closing: bool,
 }
@@ -26,12 +26,12 @@ where
 {
     /// Creates a reader; `read_event` interprets one event.
     pub(crate) fn new(read_event: F) -> Self {
-        Self { decoder: SseDecoder::default(), read_event, has_begun: false, says_its_end: false, is_closing: false }
+        Self { decoder: SseDecoder::default(), read_event, has_begun: false, has_end_marker: false, is_closing: false }
     }
 
     /// Sets that every complete reply of the protocol has an end marker.
     pub(crate) fn with_end(self) -> Self {
-        Self { says_its_end: true, ..self }
+        Self { has_end_marker: true, ..self }
     }
 
     fn read_all(&mut self, parts: &mut VecDeque<ReplyPart>) -> Result<StreamProgress, ChatError> {
@@ -77,8 +77,8 @@ where
         self.has_begun
     }
 
-    fn says_its_end(&self) -> bool {
-        self.says_its_end
+    fn has_end_marker(&self) -> bool {
+        self.has_end_marker
     }
 }
 
@@ -124,7 +124,7 @@ where
         self.has_begun
     }
 
-    fn says_its_end(&self) -> bool {
+    fn has_end_marker(&self) -> bool {
         true
     }
 }

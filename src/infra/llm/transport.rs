@@ -25,13 +25,13 @@ use crate::config::{ConfigError, ModelSettings};
 use crate::domain::settings_rule::{AddressRule, RefusedValue, VariableRule};
 
 /// Maximum wait for the end of a finished reply's body, so that the next request finds the connection free.
-const DRAIN_LIMIT: Duration = Duration::from_millis(50);
+const DRAIN_TIMEOUT: Duration = Duration::from_millis(50);
 /// Maximum wait after the end of the text for token counts or the end marker.
-const CLOSING_LIMIT: Duration = Duration::from_secs(2);
+const CLOSING_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Maximum size of a body before the next text, in bytes with [`READ_COST`] for each read: enough for the longest reasoning, while endless
 /// comments or empty events cost a few seconds of a core at most.
-const MAX_WITHOUT_TEXT: usize = 256 << 20;
+const MAX_BYTES_WITHOUT_TEXT: usize = 256 << 20;
 /// Cost of one read, in equivalent bytes.
 const READ_COST: usize = 256;
 
@@ -107,7 +107,7 @@ impl Endpoint {
     }
 
     /// Returns the endpoint with its path suffix `own` replaced by `path`.
-    pub(crate) fn beside(&self, own: &str, path: &str) -> Self {
+    pub(crate) fn with_path_suffix(&self, own: &str, path: &str) -> Self {
         let (path, query) = path.split_once('?').map_or((path, None), |(path, query)| (path, Some(query)));
         let mut url = self.url.clone();
         let base = self.url.path();
@@ -117,7 +117,7 @@ impl Endpoint {
     }
 
     /// Returns the endpoint at another address; `None` if that has another scheme, host or port, which must not see the key.
-    pub(crate) fn at_own_origin(&self, url: Url) -> Option<Self> {
+    pub(crate) fn at_same_origin(&self, url: Url) -> Option<Self> {
         let is_own = url.origin() == self.url.origin() && url.username().is_empty() && url.password().is_none();
         is_own.then(|| Self { url, ..self.clone() })
     }
@@ -173,7 +173,7 @@ pub(crate) trait ReplyReader: Send + 'static {
     fn has_begun(&self) -> bool;
 
     /// Whether every complete reply of the protocol has an end marker.
-    fn says_its_end(&self) -> bool;
+    fn has_end_marker(&self) -> bool;
 }
 
 /// Sends a request with this body when first polled and parses the response as it arrives.
@@ -200,7 +200,7 @@ struct HttpExchange<R> {
     reader: R,
     parts: VecDeque<ReplyPart>,
     redaction: KeyRedaction,
-    /// Bytes since the last text: see [`MAX_WITHOUT_TEXT`].
+    /// Bytes since the last text: see [`MAX_BYTES_WITHOUT_TEXT`].
     without_text: usize,
     /// Deadline for further data; set once the provider has marked the end of the text.
     closing_by: Option<Instant>,
@@ -252,7 +252,7 @@ impl<R: ReplyReader> HttpExchange<R> {
             Some(Err(error)) => Err(connection_error(&error)),
         };
         if matches!(progress, Ok(StreamProgress::Closing)) && !is_closing {
-            self.closing_by = Some(Instant::now() + CLOSING_LIMIT);
+            self.closing_by = Some(Instant::now() + CLOSING_TIMEOUT);
             self.parts.push_back(ReplyPart::TextEnded);
         }
         match progress {
@@ -268,8 +268,8 @@ impl<R: ReplyReader> HttpExchange<R> {
         let progress = self.reader.read(chunk, &mut self.parts)?;
         let has_text = self.parts.iter().any(|part| matches!(part, ReplyPart::Text(_)));
         self.without_text = if has_text { 0 } else { self.without_text + READ_COST + chunk.len() };
-        if self.without_text > MAX_WITHOUT_TEXT {
-            return Err(ChatError::Malformed(format!("more than {} MiB without text", MAX_WITHOUT_TEXT >> 20)));
+        if self.without_text > MAX_BYTES_WITHOUT_TEXT {
+            return Err(ChatError::Malformed(format!("more than {} MiB without text", MAX_BYTES_WITHOUT_TEXT >> 20)));
         }
         Ok(progress)
     }
@@ -280,7 +280,7 @@ impl<R: ReplyReader> HttpExchange<R> {
         self.closing_by.get_or_insert_with(Instant::now);
         let Some(response) = &mut self.response else { return };
         let to_the_end = async { while let Ok(Some(_)) = response.chunk().await {} };
-        let is_free = timeout(DRAIN_LIMIT, to_the_end).await.is_ok();
+        let is_free = timeout(DRAIN_TIMEOUT, to_the_end).await.is_ok();
         if is_free {
             self.response = None;
         } else {
@@ -316,17 +316,17 @@ fn finish(
 ) -> Result<StreamProgress, ChatError> {
     let last = reader.finish(parts)?;
     if !reader.has_begun() {
-        return Err(ChatError::Malformed(nothing_of_the_protocol(response.headers()).to_owned()));
+        return Err(ChatError::Malformed(classify_empty_body(response.headers()).to_owned()));
     }
     let is_whole = is_closing || last != StreamProgress::More;
-    if !is_whole && (reader.says_its_end() || hides_a_break(response)) {
+    if !is_whole && (reader.has_end_marker() || may_hide_truncation(response)) {
         return Err(ChatError::Connection(failure_words::BROKE_OFF.to_owned()));
     }
     Ok(StreamProgress::Ended)
 }
 
 /// Classifies a body without any event by its headers.
-fn nothing_of_the_protocol(headers: &HeaderMap) -> &'static str {
+fn classify_empty_body(headers: &HeaderMap) -> &'static str {
     let value = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default().trim();
     let is_type = |kind: &str| value(CONTENT_TYPE).get(..kind.len()).is_some_and(|own| own.eq_ignore_ascii_case(kind));
     match () {
@@ -338,7 +338,7 @@ fn nothing_of_the_protocol(headers: &HeaderMap) -> &'static str {
 }
 
 /// Whether a truncated body can look complete: its connection marks its end, or an intermediary has buffered it and set its length.
-fn hides_a_break(response: &Response) -> bool {
+fn may_hide_truncation(response: &Response) -> bool {
     let headers = response.headers();
     let is_framed = response.version() >= Version::HTTP_2 || headers.contains_key(TRANSFER_ENCODING);
     !is_framed || headers.contains_key(CONTENT_LENGTH)
@@ -363,7 +363,7 @@ pub(crate) fn connection_error(error: &reqwest::Error) -> ChatError {
         if let Some(io) = current.downcast_ref::<io::Error>() {
             return broken(error, describe_io(innermost(io), error.is_connect()));
         }
-        is_http &= !says_no_http(&current.to_string());
+        is_http &= !is_http_parse_error(&current.to_string());
         cause = current.source();
     }
     let words = match () {
@@ -377,7 +377,7 @@ pub(crate) fn connection_error(error: &reqwest::Error) -> ChatError {
 }
 
 /// Whether the HTTP library could not parse a response head: its errors have no kinds, only texts.
-fn says_no_http(words: &str) -> bool {
+fn is_http_parse_error(words: &str) -> bool {
     words.starts_with("invalid HTTP")
 }
 

@@ -161,7 +161,7 @@ pub fn refused(what: &'static str, by: &'static str) {
 }
 
 /// Counts a use counted by this instance alone, because neither Redis nor the database was available.
-pub fn counted_alone() {
+pub fn count_local_fallback() {
     METRICS.here(|| counter!("langya_limits_counted_alone_total").increment(1));
 }
 

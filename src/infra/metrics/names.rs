@@ -26,10 +26,10 @@ pub struct MetricName {
     pub help: &'static str,
 }
 
-const FAST: &[f64] = &[0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0];
-const SLOW: &[f64] = &[0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 30.0, 60.0];
-const REFIT: &[f64] = &[0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0];
-const SPEED: &[f64] = &[5.0, 10.0, 20.0, 40.0, 80.0, 160.0, 320.0, 640.0, 1_280.0, 2_560.0, 5_120.0];
+const FAST_BUCKETS: &[f64] = &[0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0];
+const SLOW_BUCKETS: &[f64] = &[0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 30.0, 60.0];
+const REFIT_BUCKETS: &[f64] = &[0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0];
+const SPEED_BUCKETS: &[f64] = &[5.0, 10.0, 20.0, 40.0, 80.0, 160.0, 320.0, 640.0, 1_280.0, 2_560.0, 5_120.0];
 
 /// All metrics. The meaning of `process_…` is defined by the exporter (`metrics-process`).
 pub const ALL: [MetricName; 37] = [
@@ -40,11 +40,11 @@ pub const ALL: [MetricName; 37] = [
     counter("langya_battles_abandoned_total", "Battles marked as left without a vote"),
     gauge("langya_battles_live", Unit::Count, "Battles in memory"),
     counter("langya_votes_total", "Votes committed, by outcome and by whether they are rated"),
-    histogram("langya_model_first_token_seconds", Unit::Seconds, SLOW, "From the request to the first text of a reply"),
+    histogram("langya_model_first_token_seconds", Unit::Seconds, SLOW_BUCKETS, "From the request to the first text of a reply"),
     histogram(
         "langya_model_reply_chars_per_second",
         Unit::Count,
-        SPEED,
+        SPEED_BUCKETS,
         "Speed of whole replies after their first text",
     ),
     counter("langya_model_errors_total", "Requests to a model that failed, also those that were tried again"),
@@ -64,11 +64,11 @@ pub const ALL: [MetricName; 37] = [
         "langya_limits_counted_alone_total",
         "Turns and votes that this instance counted by itself because neither Redis nor PostgreSQL could be asked",
     ),
-    histogram("langya_refit_seconds", Unit::Seconds, REFIT, "Reading new votes, fitting and storing a leaderboard"),
+    histogram("langya_refit_seconds", Unit::Seconds, REFIT_BUCKETS, "Reading new votes, fitting and storing a leaderboard"),
     histogram(
         "langya_refit_lag_seconds",
         Unit::Seconds,
-        REFIT,
+        REFIT_BUCKETS,
         "From the oldest vote that no leaderboard held to the one that holds it",
     ),
     counter("langya_refits_failed_total", "Refits that failed; the former leaderboard stays"),
@@ -97,7 +97,7 @@ pub const ALL: [MetricName; 37] = [
         Unit::Seconds,
         "Age of the oldest vote that was cast here and is not in the public log, or for how long appending has failed; 0 where all are in it; the time since the last look where that is over a minute",
     ),
-    histogram("langya_store_seconds", Unit::Seconds, FAST, "Operations of the database, from the call to the answer"),
+    histogram("langya_store_seconds", Unit::Seconds, FAST_BUCKETS, "Operations of the database, from the call to the answer"),
     counter("langya_http_requests_total", "Answers by route and status"),
     gauge(
         "langya_redis_connected",

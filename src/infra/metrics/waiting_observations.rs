@@ -5,7 +5,7 @@ use ::metrics::Histogram;
 use parking_lot::Mutex;
 
 /// Number of observations recorded together: those of ten battles, each with two first tokens and two speeds.
-const TOGETHER: usize = 40;
+const BATCH_SIZE: usize = 40;
 
 /// Waiting observations.
 #[derive(Default)]
@@ -16,7 +16,7 @@ impl WaitingObservations {
     pub(super) fn record(&self, histogram: &Histogram, value: f64) {
         let mut waiting = self.0.lock();
         waiting.push((histogram.clone(), value));
-        if waiting.len() >= TOGETHER {
+        if waiting.len() >= BATCH_SIZE {
             for (histogram, value) in waiting.drain(..) {
                 histogram.record(value);
             }
@@ -48,7 +48,7 @@ mod tests {
         let histogram = Histogram::from_arc(Arc::clone(&seen));
         for number in 1..=100 {
             waiting.record(&histogram, 1.0);
-            assert_eq!(seen.0.load(Ordering::SeqCst), number / TOGETHER * TOGETHER);
+            assert_eq!(seen.0.load(Ordering::SeqCst), number / BATCH_SIZE * BATCH_SIZE);
         }
     }
 }

@@ -23,7 +23,7 @@ use crate::llm::HttpClient;
 use crate::sessions::Sessions;
 
 /// Cache lifetime of metadata and keys.
-const KEPT_MS: i64 = 3_600_000;
+const CACHE_LIFETIME_MS: i64 = 3_600_000;
 /// Cool-down after a failure.
 const COOL_DOWN_MS: i64 = 5_000;
 /// Cool-down between two fetches of keys because of an unknown one.
@@ -31,7 +31,7 @@ const KEYS_COOL_DOWN_MS: i64 = 60_000;
 /// Maximum size of a code in bytes.
 const MAX_CODE_BYTES: usize = 4_096;
 /// Path of the redirect URI.
-pub const CALLBACK: &str = "/oidc/callback";
+pub const CALLBACK_PATH: &str = "/oidc/callback";
 
 /// Error of a sign-in.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -189,7 +189,7 @@ impl OidcClient {
         }
         let (mut known, now) = (self.known.lock().await, self.clock.now());
         known.begin(&settings.oidc.issuer, now)?;
-        if let Some((_, metadata)) = known.metadata.as_ref().filter(|(at, _)| is_within(*at, KEPT_MS, now)) {
+        if let Some((_, metadata)) = known.metadata.as_ref().filter(|(at, _)| is_within(*at, CACHE_LIFETIME_MS, now)) {
             return Ok(metadata.clone());
         }
         let client = known.client(&settings.providers.private_networks)?;
@@ -204,7 +204,7 @@ impl OidcClient {
     async fn keys(&self, refetch: bool) -> Result<KeySet, OidcError> {
         let (settings, metadata) = (self.settings.now(), self.metadata().await?);
         let (mut known, now) = (self.known.lock().await, self.clock.now());
-        let kept_for = if refetch { KEYS_COOL_DOWN_MS } else { KEPT_MS };
+        let kept_for = if refetch { KEYS_COOL_DOWN_MS } else { CACHE_LIFETIME_MS };
         if let Some((_, keys)) = known.keys.as_ref().filter(|(at, _)| is_within(*at, kept_for, now)) {
             return Ok(keys.clone());
         }
@@ -249,7 +249,7 @@ impl ProviderState {
 
 /// Returns the redirect URI: at the public address of the settings, regardless of the request's host.
 fn callback(public_url: &str) -> String {
-    format!("{}{CALLBACK}", public_url.trim_end_matches('/'))
+    format!("{}{CALLBACK_PATH}", public_url.trim_end_matches('/'))
 }
 
 fn unusable(error: impl std::fmt::Display) -> OidcError {

@@ -12,9 +12,9 @@ use crate::llm::{HttpClient, connection_error, http_client_within};
 /// Connection timeout.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 /// Timeout of a whole response; the user waits meanwhile.
-const ANSWER_TIMEOUT: Duration = Duration::from_secs(6);
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(6);
 /// Maximum size of a response in bytes.
-const MAX_BYTES: usize = 256 << 10;
+const MAX_RESPONSE_BYTES: usize = 256 << 10;
 
 /// Error codes that refuse the client rather than the user's code (RFC 6749, 5.2).
 const CLIENT_REFUSALS: [&str; 5] =
@@ -56,7 +56,7 @@ pub(super) fn client(private: &[IpNet]) -> Result<HttpClient, HttpError> {
 pub(super) async fn get(client: &HttpClient, address: &str) -> Result<Vec<u8>, HttpError> {
     let url = Url::parse(address).ok().filter(|url| client.reaches(url)).ok_or(HttpError::Address)?;
     let request = client.for_url(&url).get(url.clone()).header(header::ACCEPT, "application/json");
-    body(request.timeout(ANSWER_TIMEOUT).send().await.map_err(|error| failed(&error))?).await
+    body(request.timeout(RESPONSE_TIMEOUT).send().await.map_err(|error| failed(&error))?).await
 }
 
 /// Posts a form and returns the response body.
@@ -70,7 +70,7 @@ pub(super) async fn post(client: &HttpClient, url: &Url, form: Form<'_>) -> Resu
     }
     let request =
         request.header(header::CONTENT_TYPE, "application/x-www-form-urlencoded").body(form_text(form.fields));
-    let response = request.timeout(ANSWER_TIMEOUT).send().await.map_err(|error| failed(&error))?;
+    let response = request.timeout(RESPONSE_TIMEOUT).send().await.map_err(|error| failed(&error))?;
     match response.status().as_u16() {
         status @ (400 | 401) => Err(refusal(status, &bytes(response).await.unwrap_or_default())),
         _ => body(response).await,
@@ -101,7 +101,7 @@ async fn body(response: Response) -> Result<Vec<u8>, HttpError> {
 async fn bytes(mut response: Response) -> Result<Vec<u8>, HttpError> {
     let mut bytes = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(|error| failed(&error))? {
-        if bytes.len() + chunk.len() > MAX_BYTES {
+        if bytes.len() + chunk.len() > MAX_RESPONSE_BYTES {
             return Err(HttpError::TooLong);
         }
         bytes.extend_from_slice(&chunk);

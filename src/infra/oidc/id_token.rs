@@ -13,9 +13,9 @@ const SKEW_SECONDS: i64 = 60;
 /// Maximum age of a token in seconds: it is issued right after the sign-in.
 const MAX_AGE_SECONDS: i64 = 600;
 /// Maximum size of a token in bytes.
-const MAX_BYTES: usize = 64 << 10;
+const MAX_TOKEN_BYTES: usize = 64 << 10;
 /// Maximum length of a subject in characters (OpenID Connect Core 1.0, 2).
-const MAX_SUBJECT: usize = 255;
+const MAX_SUBJECT_CHARS: usize = 255;
 
 /// Verified identity of a user at the provider. Never printed.
 #[derive(Clone, PartialEq)]
@@ -108,7 +108,7 @@ pub(super) struct Expected<'e> {
 /// # Errors
 /// [`TokenError`]; with [`TokenError::UnknownKey`] the keys may be out of date.
 pub(super) fn verify(token: &str, keys: &KeySet, expected: Expected<'_>) -> Result<Identity, TokenError> {
-    if token.len() > MAX_BYTES {
+    if token.len() > MAX_TOKEN_BYTES {
         return Err(TokenError::Unreadable);
     }
     let (algorithm, key_id) = algorithm_of(token)?;
@@ -190,7 +190,7 @@ fn whole(seconds: f64) -> Option<i64> {
 }
 
 fn is_subject(subject: &str) -> bool {
-    !subject.is_empty() && subject.len() <= MAX_SUBJECT && !subject.contains(char::is_control)
+    !subject.is_empty() && subject.len() <= MAX_SUBJECT_CHARS && !subject.contains(char::is_control)
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ impl KeySet {
     pub(super) fn find(&self, id: Option<&str>, algorithm: Algorithm) -> Option<&Jwk> {
         let suits = |key: &&Jwk| {
             (id.is_none() || key.common.key_id.as_deref() == id)
-                && suits(key, algorithm)
+                && fits_algorithm(key, algorithm)
                 && ALGORITHMS.contains(&algorithm)
         };
         let mut found = self.0.iter().filter(suits);
@@ -45,7 +45,7 @@ fn is_for_signatures(key: &Jwk) -> bool {
 }
 
 /// Whether a key is of the type that an algorithm needs, and not restricted to another one.
-fn suits(key: &Jwk, algorithm: Algorithm) -> bool {
+fn fits_algorithm(key: &Jwk, algorithm: Algorithm) -> bool {
     let of_kind = match (&key.algorithm, algorithm) {
         (AlgorithmParameters::RSA(_), algorithm) => matches!(
             algorithm,

@@ -11,6 +11,6 @@ mod key_set;
 mod metadata;
 mod sign_in_state;
 
-pub use client::{CALLBACK, OidcClient, OidcError, ProviderCallback, check};
+pub use client::{CALLBACK_PATH, OidcClient, OidcError, ProviderCallback, check};
 pub use id_token::{Identity, TokenError};
 pub use sign_in_state::{FLOW_MINUTES, Flow, Purpose};

@@ -15,7 +15,7 @@ use crate::sessions::Sessions;
 /// Minutes within which a sign-in must be completed.
 pub const FLOW_MINUTES: i64 = 10;
 /// Maximum size of a cookie in bytes: one with an address of 2000 bytes and a session is shorter, and browsers accept it.
-const MAX_BYTES: usize = 3_072;
+const MAX_COOKIE_BYTES: usize = 3_072;
 const COOKIE: &str = "oidc cookie";
 const STATE: &str = "oidc state";
 const NONCE: &str = "oidc nonce";
@@ -77,7 +77,7 @@ impl Flow {
     /// Parses a cookie; `None` if it is forged or expired.
     #[must_use]
     pub fn of_cookie(cookie: &str, sessions: &Sessions, now: Timestamp) -> Option<Self> {
-        let (text, signature) = cookie.rsplit_once('.').filter(|_| cookie.len() <= MAX_BYTES)?;
+        let (text, signature) = cookie.rsplit_once('.').filter(|_| cookie.len() <= MAX_COOKIE_BYTES)?;
         if !sessions.is_signature(COOKIE, text, signature) {
             return None;
         }
@@ -154,7 +154,7 @@ mod tests {
             format!("{}.{}", flow.text, flow.nonce(&sessions)),
             cookie.rsplit_once('.').unwrap().0.to_owned(),
             String::new(),
-            ".".repeat(MAX_BYTES + 1),
+            ".".repeat(MAX_COOKIE_BYTES + 1),
         ];
         for forged in forged {
             assert_eq!(at(0, &forged), None, "{forged:.200}");

@@ -9,7 +9,7 @@ use super::problem::Problem;
 use crate::config::RedisSettings;
 
 /// Lifetime of the key that the check writes, in milliseconds.
-const KEPT_MS: u64 = 1_000;
+const KEY_LIFETIME_MS: u64 = 1_000;
 
 /// Checks whether an address is valid. Does not connect.
 ///
@@ -30,7 +30,7 @@ pub async fn check(settings: &RedisSettings) -> Result<(), String> {
     let written = async {
         let mut connection = client.get_multiplexed_async_connection_with_config(&config).await?;
         let mut set = redis::cmd("SET");
-        set.arg(format!("{}:check", settings.prefix)).arg(1).arg("PX").arg(KEPT_MS);
+        set.arg(format!("{}:check", settings.prefix)).arg(1).arg("PX").arg(KEY_LIFETIME_MS);
         set.query_async::<()>(&mut connection).await
     };
     written.await.map_err(|error| Problem::from_error(&error).to_string())

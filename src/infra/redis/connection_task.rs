@@ -20,12 +20,12 @@ use crate::config::RedisSettings;
 use crate::metrics;
 
 /// Interval of heartbeats, and lifetime of the instance's presence key.
-const BEAT: Duration = Duration::from_millis(500);
-const PRESENCE: Duration = Duration::from_secs(3);
+const HEARTBEAT_INTERVAL: Duration = Duration::from_millis(500);
+const PRESENCE_LIFETIME: Duration = Duration::from_secs(3);
 /// Wait before reconnecting.
-const PAUSE: Duration = Duration::from_millis(250);
+const RECONNECT_DELAY: Duration = Duration::from_millis(250);
 /// Maximum number of messages sent together.
-const BATCH: usize = 256;
+const BATCH_SIZE: usize = 256;
 
 /// Keeps the connection of a [`RedisHandle`] open while it runs.
 #[must_use = "the connection opens only while this task runs"]
@@ -85,13 +85,13 @@ impl RedisConnectionTask {
                 problem = self.connect_and_serve() => problem,
                 () = shutdown.cancelled() => break,
             };
-            self.lose(problem);
+            self.handle_connection_loss(problem);
             tokio::select! {
-                () = sleep(PAUSE) => {}
+                () = sleep(RECONNECT_DELAY) => {}
                 () = shutdown.cancelled() => break,
             }
         }
-        self.say_good_bye().await;
+        self.sign_off().await;
         self.drop_waiting();
     }
 
@@ -113,7 +113,7 @@ impl RedisConnectionTask {
             .set_connection_timeout(Some(self.timeout))
             .set_response_timeout(Some(self.timeout))
             .set_push_sender(move |push: PushInfo| -> Result<(), ()> {
-                hear(&push, &listener, &on_close);
+                handle_push(&push, &listener, &on_close);
                 Ok(())
             });
         let mut connection = self.client.get_multiplexed_async_connection_with_config(&config).await?;
@@ -125,17 +125,17 @@ impl RedisConnectionTask {
     async fn serve(&mut self, Open { mut connection, closed }: Open) -> RedisResult<()> {
         self.heartbeat(&mut connection).await?;
         self.drop_waiting();
-        self.handle.mark_up();
+        self.handle.mark_connected();
         (self.listener)(ConnectionEvent::Up);
-        let mut heartbeat = interval(BEAT);
+        let mut heartbeat = interval(HEARTBEAT_INTERVAL);
         heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut batch = Vec::with_capacity(BATCH);
+        let mut batch = Vec::with_capacity(BATCH_SIZE);
         let depth = metrics::queue_depth("redis");
         loop {
             depth.set(metrics::float(self.waiting.len()));
             tokio::select! {
                 _ = heartbeat.tick() => self.heartbeat(&mut connection).await?,
-                _ = self.waiting.recv_many(&mut batch, BATCH) => send(&mut connection, &mut batch).await?,
+                _ = self.waiting.recv_many(&mut batch, BATCH_SIZE) => send(&mut connection, &mut batch).await?,
                 () = closed.cancelled() => return Ok(()),
             }
         }
@@ -147,7 +147,7 @@ impl RedisConnectionTask {
             .arg(&self.presence)
             .arg(1)
             .arg("PX")
-            .arg(milliseconds(PRESENCE))
+            .arg(milliseconds(PRESENCE_LIFETIME))
             .query_async(connection)
             .await;
         let problem = written.as_ref().err().map(Problem::from_error);
@@ -156,7 +156,7 @@ impl RedisConnectionTask {
             Some(problem) if problem.refuses_writes_only() => self.forbid_writes(problem),
             Some(_) => return written,
         }
-        match self.handle.take_dropped() {
+        match self.handle.take_dropped_count() {
             0 => {}
             count => tracing::warn!(messages = count, "messages to other instances were dropped: their queue was full"),
         }
@@ -179,8 +179,8 @@ impl RedisConnectionTask {
         self.handle.set_connection(None);
     }
 
-    fn lose(&mut self, problem: Problem) {
-        go_down(&self.handle, &self.listener);
+    fn handle_connection_loss(&mut self, problem: Problem) {
+        report_disconnection(&self.handle, &self.listener);
         self.drop_waiting();
         self.log_once(
             problem,
@@ -201,7 +201,7 @@ impl RedisConnectionTask {
         while self.waiting.try_recv().is_ok() {}
     }
 
-    async fn say_good_bye(&mut self) {
+    async fn sign_off(&mut self) {
         let Some(mut connection) = self.handle.connection() else { return };
         let mut batch = Vec::new();
         while let Ok(parcel) = self.waiting.try_recv() {
@@ -221,12 +221,12 @@ struct DownAtTheEnd {
 
 impl Drop for DownAtTheEnd {
     fn drop(&mut self) {
-        go_down(&self.handle, &self.listener);
+        report_disconnection(&self.handle, &self.listener);
     }
 }
 
-fn go_down(handle: &RedisHandle, listener: &Listener) {
-    handle.mark_down();
+fn report_disconnection(handle: &RedisHandle, listener: &Listener) {
+    handle.mark_disconnected();
     handle.set_connection(None);
     listener(ConnectionEvent::Down);
 }
@@ -243,7 +243,7 @@ async fn send(connection: &mut MultiplexedConnection, batch: &mut Vec<OutboundMe
     pipeline.query_async(connection).await
 }
 
-fn hear(push: &PushInfo, listener: &Listener, closed: &CancellationToken) {
+fn handle_push(push: &PushInfo, listener: &Listener, closed: &CancellationToken) {
     match (&push.kind, push.data.as_slice()) {
         (PushKind::Disconnection, _) => closed.cancel(),
         (PushKind::Message, [Value::BulkString(channel), Value::BulkString(body)]) => {

@@ -11,8 +11,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 use crate::config::RedisSettings;
 
 /// Maximum number of queued messages, and of their bytes; further ones are dropped.
-const WAITING: usize = 4_096;
-const WAITING_BYTES: usize = 16 * 1024 * 1024;
+const MAX_QUEUED_MESSAGES: usize = 4_096;
+const MAX_QUEUED_BYTES: usize = 16 * 1024 * 1024;
 
 /// `redis.url` is not a valid Redis address.
 #[derive(Debug, thiserror::Error)]
@@ -76,11 +76,11 @@ impl RedisHandle {
     ///
     /// [`RedisConnectionTask`]: super::RedisConnectionTask
     pub(super) fn new(prefix: &str) -> (Self, mpsc::Receiver<OutboundMessage>) {
-        let (outbox, waiting) = mpsc::channel(WAITING);
+        let (outbox, waiting) = mpsc::channel(MAX_QUEUED_MESSAGES);
         let handle = Self(Arc::new(SharedHandle {
             prefix: prefix.to_owned(),
             outbox,
-            room: Arc::new(Semaphore::new(WAITING_BYTES)),
+            room: Arc::new(Semaphore::new(MAX_QUEUED_BYTES)),
             dropped: AtomicU64::new(0),
             up: AtomicBool::new(false),
             connection: watch::Sender::new(None),
@@ -102,7 +102,7 @@ impl RedisHandle {
     }
 
     /// Waits until the connection is writable (`true`) or not (`false`).
-    pub async fn until_writable(&self, writable: bool) {
+    pub async fn wait_until_writable(&self, writable: bool) {
         let mut connection = self.0.connection.subscribe();
         // The sender lives as long as this handle, so the wait cannot fail.
         let _ = connection.wait_for(|connection| connection.is_some() == writable).await;
@@ -124,15 +124,15 @@ impl RedisHandle {
     }
 
     /// Returns the number of messages dropped because of a full queue since the last call.
-    pub(super) fn take_dropped(&self) -> u64 {
+    pub(super) fn take_dropped_count(&self) -> u64 {
         self.0.dropped.swap(0, Ordering::Relaxed)
     }
 
-    pub(super) fn mark_up(&self) {
+    pub(super) fn mark_connected(&self) {
         self.0.up.store(true, Ordering::Release);
     }
 
-    pub(super) fn mark_down(&self) {
+    pub(super) fn mark_disconnected(&self) {
         self.0.up.store(false, Ordering::Release);
     }
 

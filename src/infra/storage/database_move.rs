@@ -15,14 +15,14 @@ use super::partitions::add_months_of_battles;
 use super::{Database, Store, StoreError};
 
 /// Number of rows read at a time.
-const PAGE: i64 = 1_000;
+const PAGE_SIZE: i64 = 1_000;
 /// Maximum number of rows in one statement: each statement is a round trip, and PostgreSQL accepts at most 65,535 values in one.
-const ROWS: usize = 100;
+const MAX_ROWS_PER_STATEMENT: usize = 100;
 /// Number of rows read at a time if a row contains a file of megabytes.
-const PAGE_OF_FILES: i64 = 16;
+const FILE_PAGE_SIZE: i64 = 16;
 /// Lifts the timeouts of a serving arena: reading millions of rows back takes longer than any of its statements, and so may reading the
 /// next rows of a file on a slow disk.
-const TAKE_AS_LONG_AS_NEEDED: [&str; 2] =
+const DISABLE_TIMEOUTS: [&str; 2] =
     ["SET LOCAL statement_timeout = 0", "SET LOCAL idle_in_transaction_session_timeout = 0"];
 /// Continues the sequence after the last imported vote.
 const CONTINUE_SEQ: &str =
@@ -100,10 +100,10 @@ const TABLES: [&str; 57] = [
 ];
 
 /// Tables that are recomputed from the copied rows.
-const DERIVED: [&str; 4] = ["leaderboards", "vote_counts", "counted_sources", "battle_days"];
+const DERIVED_TABLES: [&str; 4] = ["leaderboards", "vote_counts", "counted_sources", "battle_days"];
 /// Tables that commands may fill in an arena without battles; the source's rows replace them, including the keys of its cookies and its
 /// log.
-const REPLACED: [&str; 4] = ["model_changes", "pairing_changes", "models", "secrets"];
+const REPLACED_TABLES: [&str; 4] = ["model_changes", "pairing_changes", "models", "secrets"];
 
 /// A table and its columns.
 struct TransferTable {
@@ -190,7 +190,7 @@ pub async fn transfer(
         return Err(DatabaseMoveError::WrongBackends);
     };
     let mut tx = target.pool.begin().await?;
-    for unlimited in TAKE_AS_LONG_AS_NEEDED {
+    for unlimited in DISABLE_TIMEOUTS {
         sqlx::query(unlimited).execute(&mut *tx).await?;
     }
     // Meanwhile no instance may begin a battle, or record a change of its models.
@@ -202,7 +202,7 @@ pub async fn transfer(
         return Err(DatabaseMoveError::NotEmpty(battles));
     }
     check_not_started(&mut tx).await?;
-    for name in DERIVED.into_iter().chain(REPLACED) {
+    for name in DERIVED_TABLES.into_iter().chain(REPLACED_TABLES) {
         sqlx::query(AssertSqlSafe(format!("DELETE FROM {name}"))).execute(&mut *tx).await?;
     }
     let mut tables = Vec::with_capacity(TABLES.len());
@@ -236,7 +236,7 @@ pub async fn transfer(
 
 /// Refuses a target with rows that conflict with those of the source.
 async fn check_not_started(target: &mut PgConnection) -> Result<(), DatabaseMoveError> {
-    for name in TABLES.into_iter().filter(|name| !REPLACED.contains(name)) {
+    for name in TABLES.into_iter().filter(|name| !REPLACED_TABLES.contains(name)) {
         let has_rows = format!("SELECT EXISTS (SELECT 1 FROM {name})");
         let has_rows: bool = sqlx::query_scalar(AssertSqlSafe(has_rows.as_str())).fetch_one(&mut *target).await?;
         if has_rows {
@@ -274,12 +274,12 @@ impl TransferTable {
 
     /// Returns the number of rows in memory at once.
     fn page(&self) -> i64 {
-        if self.has_files() { PAGE_OF_FILES } else { PAGE }
+        if self.has_files() { FILE_PAGE_SIZE } else { PAGE_SIZE }
     }
 
     /// Returns the number of rows in one statement, of which both sides hold a second copy in memory: one if they contain files.
     fn rows_at_once(&self) -> usize {
-        if self.has_files() { 1 } else { ROWS }
+        if self.has_files() { 1 } else { MAX_ROWS_PER_STATEMENT }
     }
 
     fn column_list(&self) -> String {
@@ -409,7 +409,7 @@ mod tests {
             let columns = kinds.map(|kind| ("column".to_owned(), kind)).into();
             TransferTable { name: "table", columns }.rows_at_once()
         };
-        assert_eq!(rows([ColumnKind::Text, ColumnKind::Number]), ROWS);
+        assert_eq!(rows([ColumnKind::Text, ColumnKind::Number]), MAX_ROWS_PER_STATEMENT);
         assert_eq!(rows([ColumnKind::Text, ColumnKind::Bytes]), 1);
     }
 }

@@ -255,7 +255,7 @@ impl StoreError {
             Self::Group(error) => error.may_be_transient(),
             _ => self
                 .outage_kind()
-                .is_some_and(|kind| !matches!(kind, OutageKind::Denied | OutageKind::NoPrivilege) && !kind.lasts()),
+                .is_some_and(|kind| !matches!(kind, OutageKind::Denied | OutageKind::NoPrivilege) && !kind.needs_restart()),
         }
     }
 

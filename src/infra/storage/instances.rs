@@ -6,11 +6,11 @@ use super::{Store, StoreError, on_reader, on_writer, signed, unsigned};
 use crate::domain::time::Timestamp;
 use crate::metrics::store_time;
 
-const BEAT: &str = "INSERT INTO instances (id, beats, settings, started_at, seen_at) VALUES ($1, 1, $2, $3, $3) \
+const UPSERT_HEARTBEAT: &str = "INSERT INTO instances (id, beats, settings, started_at, seen_at) VALUES ($1, 1, $2, $3, $3) \
      ON CONFLICT (id) DO UPDATE SET beats = instances.beats + 1, settings = excluded.settings, \
      seen_at = excluded.seen_at";
 const SELECT_ALL: &str = "SELECT id, beats, settings, log_fails, started_at, seen_at FROM instances ORDER BY id";
-const NOTE_LOG: &str = "UPDATE instances SET log_fails = $2 WHERE id = $1";
+const SET_LOG_FAILS: &str = "UPDATE instances SET log_fails = $2 WHERE id = $1";
 const DELETE: &str = "DELETE FROM instances WHERE id = $1";
 const FORGET: &str = "DELETE FROM instances WHERE id = $1 AND beats = $2";
 
@@ -44,7 +44,7 @@ impl Store {
     ) -> Result<Vec<InstanceRow>, StoreError> {
         let _time = store_time("beat");
         let rows: Vec<RawInstance> = on_writer!(self, |connection| {
-            sqlx::query(BEAT).bind(instance).bind(settings).bind(now.0).execute(&mut *connection).await?;
+            sqlx::query(UPSERT_HEARTBEAT).bind(instance).bind(settings).bind(now.0).execute(&mut *connection).await?;
             sqlx::query_as(SELECT_ALL).fetch_all(connection).await
         })?;
         rows.into_iter().map(InstanceRow::try_from).collect()
@@ -67,7 +67,7 @@ impl Store {
     pub async fn note_log_failure(&self, instance: &str, log_fails: bool) -> Result<(), StoreError> {
         let _time = store_time("note_log_failure");
         on_writer!(self, |connection| {
-            sqlx::query(NOTE_LOG).bind(instance).bind(log_fails).execute(connection).await.map(drop)
+            sqlx::query(SET_LOG_FAILS).bind(instance).bind(log_fails).execute(connection).await.map(drop)
         })
     }
 

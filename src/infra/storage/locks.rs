@@ -23,11 +23,11 @@ const TRY_LOCK: &str =
 
 /// Makes the server close a session that sends nothing for this long, which releases the lock: a suspended process or machine keeps its
 /// connection open. PostgreSQL 13 lacks this setting.
-const LIMIT_SILENCE: &str =
+const SET_IDLE_TIMEOUT: &str =
     "SELECT set_config('idle_session_timeout', '15s', false) FROM pg_settings WHERE name = 'idle_session_timeout'";
 
 /// Maximum number of attempts to open a lock file whose folder other processes remove at the same time.
-const OPEN_TRIES: usize = 10;
+const MAX_OPEN_ATTEMPTS: usize = 10;
 
 /// Lock of the one serving process on an embedded database; it ends with the process. Any number of processes serve a PostgreSQL database,
 /// so there it locks nothing. If no database was created beside it, as on a full disk, its files are removed.
@@ -71,7 +71,7 @@ impl DataLock {
     ///
     /// # Errors
     /// Same as [`Store::pending_migrations`] and [`Self::take`].
-    pub async fn take_existing(settings: &StorageSettings, command: &str) -> Result<Self, StoreError> {
+    pub async fn acquire_existing(settings: &StorageSettings, command: &str) -> Result<Self, StoreError> {
         Store::pending_migrations(settings).await?;
         Self::take(settings, command)
     }
@@ -81,7 +81,7 @@ impl DataLock {
     ///
     /// # Errors
     /// Same as [`Self::take`]; [`StoreError::LockUnavailable`] if an arena may write the database and this user cannot take its lock.
-    pub fn take_to_read(settings: &StorageSettings, command: &str) -> Result<Self, StoreError> {
+    pub fn acquire_to_read(settings: &StorageSettings, command: &str) -> Result<Self, StoreError> {
         if let Backend::Sqlite(database) = Backend::new(settings)? {
             let database = behind_link(database);
             let access = FileAccess::of(&database);
@@ -98,7 +98,7 @@ impl DataLock {
     /// # Errors
     /// [`StoreError::Foreign`], [`StoreError::Empty`], [`StoreError::Moved`] or [`StoreError::Newer`] for such a file, and those of
     /// [`Self::take`].
-    pub async fn take_usable(settings: &StorageSettings, command: &str) -> Result<Self, StoreError> {
+    pub async fn acquire_usable(settings: &StorageSettings, command: &str) -> Result<Self, StoreError> {
         // A server manages its own files, and is checked when its database is opened.
         if let Backend::Sqlite(database) = Backend::new(settings)? {
             let found = Store::pending_migrations(settings).await;
@@ -111,7 +111,7 @@ impl DataLock {
             ) = found
             {
                 // A file that another process is creating may look like that.
-                return Err(held_by_another(&behind_link(database)).unwrap_or(refused));
+                return Err(other_holder_error(&behind_link(database)).unwrap_or(refused));
             }
         }
         Self::take(settings, command)
@@ -124,7 +124,7 @@ fn behind_link(database: PathBuf) -> PathBuf {
 }
 
 /// Returns the error if another process holds the lock of a database. Does not create a missing lock.
-fn held_by_another(database: &Path) -> Option<StoreError> {
+fn other_holder_error(database: &Path) -> Option<StoreError> {
     let path = database.with_extension("lock");
     let file = File::options().read(true).write(true).open(&path).ok()?;
     match LockedFile::lock(file) {
@@ -196,7 +196,7 @@ fn open_lock(folder: &Path, path: &Path) -> std::io::Result<(NewFolders, File)> 
         let file = File::options().read(true).write(true).create(true).truncate(false).open(path)?;
         Ok((folders, file))
     };
-    for _ in 1..OPEN_TRIES {
+    for _ in 1..MAX_OPEN_ATTEMPTS {
         match open() {
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::AlreadyExists) => {}
             opened => return opened,
@@ -242,7 +242,7 @@ impl Store {
     pub async fn job_lock(&self, job: &str) -> Result<Option<JobLock>, StoreError> {
         let mut lock = self.session_lock(job).await?;
         if let Some(session) = lock.as_mut().and_then(|lock| lock.session.as_mut()) {
-            sqlx::query(LIMIT_SILENCE).execute(session).await?;
+            sqlx::query(SET_IDLE_TIMEOUT).execute(session).await?;
         }
         Ok(lock)
     }
@@ -254,7 +254,7 @@ impl Store {
         let mut session = postgres.server.connect().await?;
         let taken: bool = sqlx::query_scalar(TRY_LOCK).bind(job).fetch_one(&mut session).await?;
         if taken {
-            return Ok(Some(JobLock { _file: None, session: Some(session), patience: postgres.server.patience() }));
+            return Ok(Some(JobLock { _file: None, session: Some(session), patience: postgres.server.response_timeout() }));
         }
         session.close().await?;
         Ok(None)

@@ -245,9 +245,9 @@ macro_rules! on_postgres {
                 Ok($body?)
             };
             let answer = answer.await;
-            $crate::storage::postgres::give_back(pooled, answer)
+            $crate::storage::postgres::release_connection(pooled, answer)
         });
-        $crate::storage::postgres::answered_within($postgres.longest, attempt).await
+        $crate::storage::postgres::with_response_timeout($postgres.longest, attempt).await
     }};
 }
 
@@ -299,7 +299,7 @@ impl Store {
             Database::Sqlite(pools) => {
                 pools.check_file()?;
                 let mut probed_at = pools.probed_at.lock().await;
-                let known = probed_at.filter(|at| at.elapsed() < PROBE_EVERY && self.outage_kind().is_none());
+                let known = probed_at.filter(|at| at.elapsed() < WRITE_PROBE_INTERVAL && self.outage_kind().is_none());
                 if known.is_none() {
                     *probed_at = None;
                     with_retries!(&self.database, writer, |_database| pools.probe_write().await)?;
@@ -426,7 +426,7 @@ impl Backend {
 }
 
 /// Validity of a successful write probe.
-const PROBE_EVERY: Duration = Duration::from_secs(1);
+const WRITE_PROBE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Reads the last applied migration.
 const SELECT_VERSION: &str = "SELECT MAX(version) FROM _sqlx_migrations";

@@ -11,13 +11,13 @@ use crate::domain::time::Timestamp;
 use crate::metrics::store_time;
 use crate::storage::battle::days::first_id_at;
 
-const OVER: &str = "'voted', 'voided', 'abandoned'";
+const ENDED_STAGES: &str = "'voted', 'voided', 'abandoned'";
 
 /// Builds a statement about finished battles since an id. Ids of imports sort after `g`.
 fn since(select: &str, battle: &str, rest: &str) -> String {
     format!(
         "{select} WHERE {battle} >= $1 AND {battle} < 'g' AND {battle} IN \
-         (SELECT id FROM battles WHERE id >= $1 AND id < 'g' AND stage IN ({OVER})) {rest}"
+         (SELECT id FROM battles WHERE id >= $1 AND id < 'g' AND stage IN ({ENDED_STAGES})) {rest}"
     )
 }
 
@@ -72,8 +72,8 @@ impl Store {
             stats.models.entry(model).or_default().failures = failures;
         }
         let timed = format!(
-            "SELECT model, first_token_ms, ROW_NUMBER() OVER (PARTITION BY model ORDER BY first_token_ms) AS place, \
-             COUNT(*) OVER (PARTITION BY model) AS replies FROM {} WHERE first_token_ms IS NOT NULL",
+            "SELECT model, first_token_ms, ROW_NUMBER() ENDED_STAGES (PARTITION BY model ORDER BY first_token_ms) AS place, \
+             COUNT(*) ENDED_STAGES (PARTITION BY model) AS replies FROM {} WHERE first_token_ms IS NOT NULL",
             written("")
         );
         let medians = format!("SELECT model, first_token_ms FROM ({timed}) AS timed WHERE place = (replies + 1) / 2");

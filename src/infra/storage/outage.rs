@@ -140,12 +140,12 @@ impl OutageKind {
     /// Whether statements succeed although their writes may be lost.
     #[must_use]
     pub fn loses_commits(self) -> bool {
-        matches!(self, Self::FsyncOff | Self::FullPageWritesOff) || self.lasts()
+        matches!(self, Self::FsyncOff | Self::FullPageWritesOff) || self.needs_restart()
     }
 
     /// Whether it lasts until the arena is restarted.
     #[must_use]
-    pub fn lasts(self) -> bool {
+    pub fn needs_restart(self) -> bool {
         matches!(self, Self::Damaged | Self::FileReplaced)
     }
 }
@@ -184,15 +184,15 @@ const NO_PRIVILEGE: &str = "42501";
 
 fn is_lasting_sqlstate(code: &str) -> bool {
     /// Unsupported, cardinality, data, constraints, syntax and names, program limits, and errors raised by triggers.
-    const CLASSES: [&str; 7] = ["0A", "21", "22", "23", "42", "54", "P0"];
-    code != NO_PRIVILEGE && CLASSES.iter().any(|class| code.starts_with(class))
+    const LASTING_CLASSES: [&str; 7] = ["0A", "21", "22", "23", "42", "54", "P0"];
+    code != NO_PRIVILEGE && LASTING_CLASSES.iter().any(|class| code.starts_with(class))
 }
 
 fn is_lasting_in_sqlite(code: &str) -> bool {
     /// Too big, constraint (and errors raised by triggers), mismatch, misuse, range. A plain error (1) is not included: a commit on a
     /// connection that has lost its transaction is one, and the next write has another connection.
-    const LASTING: [u32; 5] = [18, 19, 20, 21, 25];
-    code.parse::<u32>().is_ok_and(|code| LASTING.contains(&(code & 0xff)))
+    const LASTING_CODES: [u32; 5] = [18, 19, 20, 21, 25];
+    code.parse::<u32>().is_ok_and(|code| LASTING_CODES.contains(&(code & 0xff)))
 }
 
 const BUSY: u32 = 5;

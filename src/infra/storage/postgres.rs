@@ -26,9 +26,9 @@ use address::{PERCENT_ENCODING, option_fault};
 pub(super) static MIGRATIONS: Migrator = sqlx_macros::migrate!("../../migrations/postgres");
 
 /// Oldest supported version.
-const OLDEST: i64 = 13;
+const MIN_SERVER_VERSION: i64 = 13;
 /// Keepalive settings with which the server detects within a quarter of a minute that an instance's machine is gone, and frees its locks.
-const KEEPALIVE: [(&str, &str); 4] = [
+const KEEPALIVE_SETTINGS: [(&str, &str); 4] = [
     ("tcp_keepalives_idle", "5"),
     ("tcp_keepalives_interval", "2"),
     ("tcp_keepalives_count", "4"),
@@ -56,7 +56,7 @@ pub(super) mod code {
     pub(super) const CONNECTION_LOST: &str = "08";
     /// In this order: serialization failure, deadlock; shut down, crashed, starting; a session or transaction that was idle for too long;
     /// no connection left; read-only.
-    pub(super) const PASSING: [&str; 9] =
+    pub(super) const TRANSIENT_CODES: [&str; 9] =
         ["40001", "40P01", "57P01", "57P02", "57P03", "57P05", "25P03", "53300", "25006"];
 }
 
@@ -108,7 +108,7 @@ impl PostgresPool {
             }
             most => (of(most - 1), of(1)),
         };
-        let longest = server.patience + Duration::from_millis(settings.statement_timeout_ms) + REST;
+        let longest = server.patience + Duration::from_millis(settings.statement_timeout_ms) + IDLE_BEFORE_TEST;
         Ok(Self { pool, votes, server, outage, refusals: Arc::default(), asking: Arc::default(), longest })
     }
 
@@ -134,7 +134,7 @@ impl PostgresPool {
     /// that the log and `/readyz` report it long before the timeout.
     async fn acquire_once(&self) -> Result<PoolConnection<Postgres>, StoreError> {
         let mut acquiring = pin!(self.pool.acquire());
-        if let Ok(acquired) = timeout(ASK_WHY_AFTER, &mut acquiring).await {
+        if let Ok(acquired) = timeout(DIAGNOSIS_DELAY, &mut acquiring).await {
             return acquired.map_err(StoreError::from);
         }
         // One caller asks for all that wait: a connection for each of them would add to the load.
@@ -153,7 +153,7 @@ impl PostgresPool {
 
     /// Returns the reason; `None` if the server accepts connections: all of the pool are in use.
     async fn reason_for_no_connection(&self) -> Option<OutageKind> {
-        match timeout(ASK_WHY_AFTER, PgConnection::connect_with(&self.server.options)).await {
+        match timeout(DIAGNOSIS_DELAY, PgConnection::connect_with(&self.server.options)).await {
             Ok(Ok(mut connection)) => durability(&mut connection).await.ok().flatten(),
             Ok(Err(error)) => OutageKind::from_error(&error),
             // Slow is not unavailable: the pool's own timeout decides.
@@ -184,7 +184,7 @@ impl PostgresPool {
 
 /// Returns a connection to its pool after a statement. One that refused to write is closed instead: if the database itself was made
 /// read-only, a session that began meanwhile stays so for good. So is one that timed out: its statement may still run.
-pub(super) fn give_back<T>(
+pub(super) fn release_connection<T>(
     mut connection: PoolConnection<Postgres>,
     answer: Result<T, StoreError>,
 ) -> Result<T, StoreError> {
@@ -199,7 +199,7 @@ pub(super) fn give_back<T>(
 }
 
 /// Runs a statement with a timeout for an unresponsive server; its own limits end a statement much earlier.
-pub(super) async fn answered_within<T>(
+pub(super) async fn with_response_timeout<T>(
     longest: Duration,
     statement: impl Future<Output = Result<T, StoreError>>,
 ) -> Result<T, StoreError> {
@@ -222,7 +222,7 @@ fn connect_lazily(server: &Server, outage: &Arc<Outage>, limit: u64, connections
         .before_acquire(move |connection, meta| {
             let may_write = !outage_of_idle.may_refuse_writes(meta.age);
             Box::pin(async move {
-                if may_write && meta.idle_for > REST {
+                if may_write && meta.idle_for > IDLE_BEFORE_TEST {
                     connection.ping().await?;
                 }
                 Ok(may_write)
@@ -262,9 +262,9 @@ async fn durability(connection: &mut PgConnection) -> sqlx::Result<Option<Outage
 }
 
 /// Wait for a connection after which the server is asked for the reason.
-const ASK_WHY_AFTER: Duration = Duration::from_millis(800);
+const DIAGNOSIS_DELAY: Duration = Duration::from_millis(800);
 /// Idle time after which a connection is tested before use.
-const REST: Duration = Duration::from_secs(1);
+const IDLE_BEFORE_TEST: Duration = Duration::from_secs(1);
 
 /// Whether an error is transient: a lost connection or a stopped server, two conflicting transactions, a standby that is about to become
 /// the primary.
@@ -272,7 +272,7 @@ pub(super) fn is_transient(error: &sqlx::Error) -> bool {
     match error {
         sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut => true,
         sqlx::Error::Database(error) => error.code().is_some_and(|found| {
-            found.starts_with(code::CONNECTION_LOST) || code::PASSING.iter().any(|passing| found == *passing)
+            found.starts_with(code::CONNECTION_LOST) || code::TRANSIENT_CODES.iter().any(|passing| found == *passing)
         }),
         _ => false,
     }
@@ -297,7 +297,7 @@ impl Server {
                 bad(format!("it has to look like postgres://USER:PASSWORD@HOST:PORT/NAME; {PERCENT_ENCODING}"))
             })?
             .application_name("langya")
-            .options(KEEPALIVE)
+            .options(KEEPALIVE_SETTINGS)
             .disable_statement_logging();
         Ok(Self { address: address.clone(), options, patience: Duration::from_millis(settings.acquire_timeout_ms) })
     }
@@ -311,7 +311,7 @@ impl Server {
     }
 
     /// Returns the maximum wait for a response.
-    pub(super) fn patience(&self) -> Duration {
+    pub(super) fn response_timeout(&self) -> Duration {
         self.patience
     }
 
@@ -387,8 +387,8 @@ impl ServerFacts {
     /// Refuses a server on which votes could not be stored, or not durably.
     fn check(self, address: &ServiceUrl) -> Result<(), StoreError> {
         let major = self.version / 10_000;
-        if major < OLDEST {
-            return Err(StoreError::TooOld { found: major, oldest: OLDEST });
+        if major < MIN_SERVER_VERSION {
+            return Err(StoreError::TooOld { found: major, oldest: MIN_SERVER_VERSION });
         }
         if self.read_only {
             return Err(StoreError::ReadOnly(address.to_string()));
@@ -426,7 +426,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_server_is_not_silent_while_this_process_is_stopped() {
         let (minute, (server, answer)) = (Duration::from_secs(60), oneshot::channel());
-        let asking = answered_within(minute, async { Ok(answer.await.is_ok()) });
+        let asking = with_response_timeout(minute, async { Ok(answer.await.is_ok()) });
         let stopped = async {
             advance(60 * minute).await;
             advance(minute / 10).await;
@@ -434,7 +434,7 @@ mod tests {
         };
         let (answered, ()) = tokio::join!(asking, stopped);
         assert!(answered.unwrap(), "the answer came while nobody could read it");
-        let silent = answered_within(minute, std::future::pending::<Result<(), StoreError>>()).await;
+        let silent = with_response_timeout(minute, std::future::pending::<Result<(), StoreError>>()).await;
         assert!(silent.unwrap_err().is_outage());
     }
 

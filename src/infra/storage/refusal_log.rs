@@ -12,7 +12,7 @@ use super::{Database, Store};
 use crate::storage::outage::OutageKind;
 
 /// Time without refused statements after which refusals count as over: meanwhile statements on other tables succeed.
-const OVER_AFTER: Duration = Duration::from_secs(30);
+const RECOVERY_PERIOD: Duration = Duration::from_secs(30);
 
 /// Refused statements by kind.
 #[derive(Debug, Default)]
@@ -54,12 +54,12 @@ impl RefusalLog {
 
     /// Records a successful statement.
     pub(super) fn note_success(&self) {
-        self.end_where("statements are no longer refused", |refused| refused.latest.elapsed() > OVER_AFTER);
+        self.end_matching("statements are no longer refused", |refused| refused.latest.elapsed() > RECOVERY_PERIOD);
     }
 
     /// Records that votes were stored.
     pub(super) fn note_stored_votes(&self) {
-        self.end_where("votes are stored again", |refused| refused.votes > 0);
+        self.end_matching("votes are stored again", |refused| refused.votes > 0);
     }
 
     /// Returns the reason why votes are refused, if they are.
@@ -67,7 +67,7 @@ impl RefusalLog {
         self.refused.lock().iter().find(|refused| refused.votes > 0).map(|refused| refused.kind)
     }
 
-    fn end_where(&self, message: &str, is_over: impl Fn(&RefusedStatements) -> bool) {
+    fn end_matching(&self, message: &str, is_over: impl Fn(&RefusedStatements) -> bool) {
         if !self.open.load(Ordering::Relaxed) {
             return;
         }
@@ -127,10 +127,10 @@ mod tests {
         let refuse = || refusals.note_refusal(OutageKind::TableLocked, &refusal);
         let begun = logged_lines(|| (0..3).for_each(|_| refuse()));
         assert!(begun.len() == 1 && begun[0].contains("statements are refused while another session"), "{begun:?}");
-        tokio::time::advance(OVER_AFTER).await;
+        tokio::time::advance(RECOVERY_PERIOD).await;
         assert!(logged_lines(|| refusals.note_success()).is_empty(), "another table is not locked");
         assert!(logged_lines(refuse).is_empty(), "it is the same lock");
-        tokio::time::advance(2 * OVER_AFTER).await;
+        tokio::time::advance(2 * RECOVERY_PERIOD).await;
         let ended = logged_lines(|| refusals.note_success());
         assert!(ended.len() == 1 && ended[0].contains("statements.refused=4"), "{ended:?}");
         assert!(logged_lines(|| refusals.note_success()).is_empty());
@@ -142,7 +142,7 @@ mod tests {
         let refusals = RefusalLog::default();
         refusals.note_refusal(OutageKind::TableLocked, &sqlx::Error::PoolTimedOut);
         refusals.note_refused_votes(OutageKind::TableLocked, 1);
-        tokio::time::advance(2 * OVER_AFTER).await;
+        tokio::time::advance(2 * RECOVERY_PERIOD).await;
         let ended = logged_lines(|| refusals.note_success());
         assert!(ended.len() == 1 && ended[0].contains("statements are no longer refused"), "{ended:?}");
     }

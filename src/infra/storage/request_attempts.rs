@@ -31,24 +31,24 @@ const SELECT_REFUSED: &str =
     "SELECT DISTINCT request_sha256 FROM request_attempts WHERE model = $1 AND status = 'refused'";
 
 /// Number of results, of their requests, of those with token counts, the sum of these tokens, and the maximum of a reply.
-const PAST: &str = "COUNT(*), CAST(COALESCE(SUM(attempts), 0) AS BIGINT), COUNT(input_tokens + output_tokens), \
+const PAST_USAGE_COLUMNS: &str = "COUNT(*), CAST(COALESCE(SUM(attempts), 0) AS BIGINT), COUNT(input_tokens + output_tokens), \
      CAST(COALESCE(SUM(CASE WHEN output_tokens IS NULL THEN 0 ELSE input_tokens END), 0) AS BIGINT), \
      CAST(COALESCE(SUM(CASE WHEN input_tokens IS NULL THEN 0 ELSE output_tokens END), 0) AS BIGINT), \
      COALESCE(MAX(output_tokens), 0)";
 /// Imported, reused and failed results say nothing about requests.
 static SELECT_PAST_JUDGEMENTS: LazyLock<String> = LazyLock::new(|| {
     format!(
-        "SELECT {PAST} FROM bench_judgements WHERE judge = $1 AND suite = $2 AND source = '' AND attempts > 0 \
+        "SELECT {PAST_USAGE_COLUMNS} FROM bench_judgements WHERE judge = $1 AND suite = $2 AND source = '' AND attempts > 0 \
          AND status <> 'transport_failed'"
     )
 });
 static SELECT_PAST_ANSWERS: LazyLock<String> = LazyLock::new(|| {
-    format!("SELECT {PAST} FROM bench_answers WHERE model = $1 AND suite = $2 AND source = '' AND attempts > 0")
+    format!("SELECT {PAST_USAGE_COLUMNS} FROM bench_answers WHERE model = $1 AND suite = $2 AND source = '' AND attempts > 0")
 });
 
 static SELECT_PAST_VERDICTS: LazyLock<String> = LazyLock::new(|| {
     format!(
-        "SELECT {PAST} FROM (SELECT judge, prompt_sha256, attempts, status, input_tokens, output_tokens FROM battle_verdicts \
+        "SELECT {PAST_USAGE_COLUMNS} FROM (SELECT judge, prompt_sha256, attempts, status, input_tokens, output_tokens FROM battle_verdicts \
          UNION ALL SELECT judge, prompt_sha256, attempts, status, input_tokens, output_tokens FROM campaign_verdicts) AS said \
          WHERE judge = $1 AND prompt_sha256 = $2 AND attempts > 0 AND status <> 'transport_failed'"
     )

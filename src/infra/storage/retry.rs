@@ -13,15 +13,15 @@ use super::{Database, StoreError};
 use crate::storage::outage::OutageKind;
 
 /// Time after which no further attempt begins: enough for a server that restarts, and short of a visitor's patience.
-const LONGEST: Duration = Duration::from_secs(4);
+const MAX_RETRY_TIME: Duration = Duration::from_secs(4);
 /// First wait; doubled up to the maximum.
-const FIRST_WAIT: Duration = Duration::from_millis(25);
-const LONGEST_WAIT: Duration = Duration::from_millis(800);
+const INITIAL_RETRY_DELAY: Duration = Duration::from_millis(25);
+const MAX_RETRY_DELAY: Duration = Duration::from_millis(800);
 /// Time without failures after which a full disk, or a lack of connections, of a server counts as recovered.
-const SETTLED: Duration = Duration::from_secs(3);
+const RECOVERY_PERIOD: Duration = Duration::from_secs(3);
 /// A reload reaches a server's connections one after another, so checks may disagree: time without a failed check after which settings
 /// count as recovered.
-const RELOADED: Duration = Duration::from_secs(1);
+const RELOAD_RECOVERY_PERIOD: Duration = Duration::from_secs(1);
 /// Connections broken by a server restart fail one by one: time after an outage during which no new one of the same kind is logged.
 const LOG_COOLDOWN: Duration = Duration::from_secs(10);
 
@@ -65,7 +65,7 @@ impl Outage {
     fn meets(&self, kind: OutageKind, error: &dyn std::fmt::Display) {
         let mut state = self.state();
         // Outages after a corrupt file may end, but the corruption stays.
-        state.kind = state.kind.filter(|former| former.lasts()).or(Some(kind));
+        state.kind = state.kind.filter(|former| former.needs_restart()).or(Some(kind));
         state.met_at = Some(Instant::now());
         self.open.store(true, Ordering::Relaxed);
         let is_recent = state.logged.is_empty() && state.ended_at.is_some_and(|at| at.elapsed() < LOG_COOLDOWN);
@@ -98,13 +98,13 @@ impl Outage {
             return false;
         }
         let passes_some = matches!(kind, OutageKind::DiskFull | OutageKind::NoConnection);
-        !passes_some || self.state().met_at.is_none_or(|at| at.elapsed() > SETTLED)
+        !passes_some || self.state().met_at.is_none_or(|at| at.elapsed() > RECOVERY_PERIOD)
     }
 
     /// Records that a check on one connection found the server's settings durable.
     pub(super) fn looks_durable(&self) {
-        let settled = self.state().met_at.is_none_or(|at| at.elapsed() > RELOADED);
-        if settled && self.kind().is_some_and(|kind| kind.loses_commits() && !kind.lasts()) {
+        let settled = self.state().met_at.is_none_or(|at| at.elapsed() > RELOAD_RECOVERY_PERIOD);
+        if settled && self.kind().is_some_and(|kind| kind.loses_commits() && !kind.needs_restart()) {
             self.ends();
         }
     }
@@ -153,7 +153,7 @@ impl<'a> RetryPolicy<'a> {
     /// Creates the policy of a statement that only reads.
     pub(super) fn reader(database: &'a Database) -> Self {
         let now = Instant::now();
-        Self { database, writes: false, began: now, tried_at: now, wait: FIRST_WAIT }
+        Self { database, writes: false, began: now, tried_at: now, wait: INITIAL_RETRY_DELAY }
     }
 
     /// Creates the policy of a statement that writes.
@@ -168,11 +168,11 @@ impl<'a> RetryPolicy<'a> {
             return false;
         }
         let pause = self.database.outage().spread(self.wait);
-        if self.began.elapsed() + pause > LONGEST {
+        if self.began.elapsed() + pause > MAX_RETRY_TIME {
             return false;
         }
         sleep(pause).await;
-        self.wait = (2 * self.wait).min(LONGEST_WAIT);
+        self.wait = (2 * self.wait).min(MAX_RETRY_DELAY);
         self.tried_at = Instant::now();
         true
     }
@@ -326,7 +326,7 @@ mod tests {
             outage.meets(kind, &sqlx::Error::PoolTimedOut);
             assert_eq!(outage.may_be_over(kind), kind == OutageKind::Unreachable);
         }
-        tokio::time::advance(2 * SETTLED).await;
+        tokio::time::advance(2 * RECOVERY_PERIOD).await;
         assert!(outage.may_be_over(OutageKind::DiskFull) && outage.may_be_over(OutageKind::NoConnection));
     }
 
@@ -348,7 +348,7 @@ mod tests {
         outage.note(OutageKind::FsyncOff);
         outage.looks_durable();
         assert_eq!(outage.kind(), Some(OutageKind::FsyncOff));
-        tokio::time::advance(2 * RELOADED).await;
+        tokio::time::advance(2 * RELOAD_RECOVERY_PERIOD).await;
         outage.looks_durable();
         assert_eq!(outage.kind(), None);
     }

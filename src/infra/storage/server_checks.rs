@@ -4,7 +4,7 @@
 use super::{Database, Store, StoreError, on_reader};
 
 /// Maximum number of privileges named in an error.
-const NAMED: usize = 6;
+const MAX_LISTED_PRIVILEGES: usize = 6;
 
 /// Privileges without which battles cannot begin or votes cannot be stored. A missing table is a different problem, and is left out.
 const SELECT_MISSING_FOR_BATTLES: &str = "SELECT privilege || ' on ' || relation FROM (VALUES \
@@ -38,7 +38,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::MissingRights`] if one is missing, [`StoreError`] if the check fails.
     pub(super) async fn check_rights_for_battles(&self) -> Result<(), StoreError> {
-        demand_none(&self.missing(SELECT_MISSING_FOR_BATTLES).await?)
+        require_none_missing(&self.missing(SELECT_MISSING_FOR_BATTLES).await?)
     }
 
     /// Checks the privileges for every table of the arena.
@@ -55,7 +55,7 @@ impl Store {
                 missing.push(right);
             }
         }
-        demand_none(&missing)
+        require_none_missing(&missing)
     }
 
     async fn missing(&self, select: &'static str) -> Result<Vec<String>, StoreError> {
@@ -63,12 +63,12 @@ impl Store {
     }
 }
 
-fn demand_none(missing: &[String]) -> Result<(), StoreError> {
+fn require_none_missing(missing: &[String]) -> Result<(), StoreError> {
     if missing.is_empty() {
         return Ok(());
     }
-    let named = missing.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
-    let more = missing.len().saturating_sub(NAMED);
+    let named = missing.iter().take(MAX_LISTED_PRIVILEGES).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let more = missing.len().saturating_sub(MAX_LISTED_PRIVILEGES);
     Err(StoreError::MissingRights(if more == 0 { named } else { format!("{named} and {more} more") }))
 }
 
@@ -78,9 +78,9 @@ mod tests {
 
     #[test]
     fn missing_rights_are_named_with_the_way_out() {
-        assert!(demand_none(&[]).is_ok());
+        assert!(require_none_missing(&[]).is_ok());
         let rights = |count: usize| (0..count).map(|number| format!("INSERT on t{number}")).collect::<Vec<_>>();
-        let said = |count| demand_none(&rights(count)).unwrap_err().to_string();
+        let said = |count| require_none_missing(&rights(count)).unwrap_err().to_string();
         assert_eq!(
             said(1),
             "the user of the database lacks INSERT on t0: GRANT it, or make that user the owner of the tables"

@@ -39,9 +39,9 @@ const SELECT_TABLES: &str = "SELECT name FROM sqlite_schema WHERE type = 'table'
 const NO_DATABASE: &str = "not a database";
 
 /// Free space in bytes that a disk must have before it counts as recovered.
-const ROOM: usize = 256 * 1024;
+const RECOVERY_FREE_BYTES: usize = 256 * 1024;
 /// Maximum time for which truncating the write-ahead log waits for readers, while commits wait for it.
-const LOG_WAIT: Duration = Duration::from_secs(1);
+const CHECKPOINT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// SQLite allows one writer at a time, so there is one; readers see the last commit and never wait for it.
 #[derive(Debug, Clone)]
@@ -186,7 +186,7 @@ impl SqlitePools {
         if self.access != FileAccess::Write {
             return Err(StoreError::OnlyReadable(self.path.clone()));
         }
-        if let Some(kind) = self.outage.kind().filter(|kind| kind.lasts()) {
+        if let Some(kind) = self.outage.kind().filter(|kind| kind.needs_restart()) {
             return Err(StoreError::Outage(kind));
         }
         let writing = self.writer.acquire(|| self.outage.kind()).await?;
@@ -214,7 +214,7 @@ impl SqlitePools {
     /// happens at a later commit.
     pub(super) async fn empty_log(&self) {
         let emptied = async {
-            let options = options(&self.path)?.busy_timeout(LOG_WAIT);
+            let options = options(&self.path)?.busy_timeout(CHECKPOINT_TIMEOUT);
             let mut connection = SqliteConnection::connect_with(&options).await?;
             sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(&mut connection).await?;
             Ok::<_, StoreError>(connection.close().await?)
@@ -426,7 +426,7 @@ impl SqlitePools {
     pub(super) async fn has_room(&self) -> bool {
         let path = self.folder.join("langya.room");
         let tried = tokio::task::spawn_blocking(move || {
-            let written = std::fs::write(&path, vec![0; ROOM]);
+            let written = std::fs::write(&path, vec![0; RECOVERY_FREE_BYTES]);
             // If it could not be created, there is nothing to remove.
             let _ = std::fs::remove_file(&path);
             written.is_ok()

@@ -24,15 +24,15 @@ use crate::storage::write_queue::battle_writes::{ApplyWrite, BattleWrite};
 use crate::storage::write_queue::vote_inserts::{InsertVotes, VoteInsert};
 
 /// Maximum number of writes waiting in a lane.
-const LANE: usize = 4_096;
-/// Minimum interval between the starts of two groups, unless [`ENOUGH`] are waiting: each commit costs a disk flush and several thread
+const LANE_CAPACITY: usize = 4_096;
+/// Minimum interval between the starts of two groups, unless [`MIN_IMMEDIATE_GROUP`] are waiting: each commit costs a disk flush and several thread
 /// switches, whatever its size.
-const SPACING: Duration = Duration::from_millis(2);
-const ENOUGH: usize = 64;
+const MIN_GROUP_INTERVAL: Duration = Duration::from_millis(2);
+const MIN_IMMEDIATE_GROUP: usize = 64;
 /// Maximum number of writes of a lane in one commit.
-const LARGEST_GROUP: usize = 1_024;
+const MAX_GROUP_SIZE: usize = 1_024;
 /// Maximum wait of a caller for a place in its lane.
-const LONGEST_WAIT: Duration = Duration::from_secs(2);
+const ENQUEUE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Result of inserting a group of votes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,8 +62,8 @@ pub(super) struct WriteQueue {
 impl WriteQueue {
     /// Starts the writer; it ends with [`WriteQueue::close`], or when the last handle is dropped.
     pub(super) fn start(database: Database) -> Self {
-        let (battles, waiting_battles) = mpsc::channel(LANE);
-        let (votes, waiting_votes) = mpsc::channel(LANE);
+        let (battles, waiting_battles) = mpsc::channel(LANE_CAPACITY);
+        let (votes, waiting_votes) = mpsc::channel(LANE_CAPACITY);
         let stop = CancellationToken::new();
         let database = match database {
             Database::Postgres(postgres) => Database::Postgres(postgres.for_votes()),
@@ -98,7 +98,7 @@ impl WriteQueue {
 
 async fn enqueue<W, A>(lane: &mpsc::Sender<Pending<W, A>>, write: W) -> Result<A, StoreError> {
     let (answer, answered) = oneshot::channel();
-    match lane.send_timeout(Pending { write, answer }, LONGEST_WAIT).await {
+    match lane.send_timeout(Pending { write, answer }, ENQUEUE_TIMEOUT).await {
         // The sender is gone only if the writer panicked; the next write succeeds.
         Ok(()) => answered.await.unwrap_or(Err(sqlx::Error::WorkerCrashed.into())),
         Err(mpsc::error::SendTimeoutError::Timeout(_)) => Err(StoreError::Busy),
@@ -118,7 +118,7 @@ impl Lanes {
         let depths = [metrics::queue_depth("battles"), metrics::queue_depth("votes")];
         let mut earliest = Instant::now();
         while let Some(group) = self.next_group(earliest, &stop).await {
-            earliest = Instant::now() + SPACING;
+            earliest = Instant::now() + MIN_GROUP_INTERVAL;
             depths[0].set(metrics::float(group.battles.len() + self.battles.len()));
             depths[1].set(metrics::float(group.votes.len() + self.votes.len()));
             // A separate task, so that a panic costs this group and not the queue.
@@ -130,14 +130,14 @@ impl Lanes {
         }
     }
 
-    /// Takes all writes queued at `earliest`, up to [`LARGEST_GROUP`] of each lane; earlier if enough are waiting, later if there are none;
+    /// Takes all writes queued at `earliest`, up to [`MAX_GROUP_SIZE`] of each lane; earlier if enough are waiting, later if there are none;
     /// `None` at the end.
     async fn next_group(&mut self, earliest: Instant, stop: &CancellationToken) -> Option<CommitGroup> {
         // A caller that just got its result may have the next write ready: it must not miss the group.
         tokio::task::yield_now().await;
         let mut group = CommitGroup::default();
-        while group.is_empty() || group.len() < ENOUGH && Instant::now() < earliest {
-            let room = LARGEST_GROUP - group.len();
+        while group.is_empty() || group.len() < MIN_IMMEDIATE_GROUP && Instant::now() < earliest {
+            let room = MAX_GROUP_SIZE - group.len();
             tokio::select! {
                 _ = self.battles.recv_many(&mut group.battles, room), if !is_over(&self.battles) => {}
                 _ = self.votes.recv_many(&mut group.votes, room), if !is_over(&self.votes) => {}
@@ -161,7 +161,7 @@ fn is_over<T>(lane: &mpsc::Receiver<T>) -> bool {
 
 /// Takes the queued writes of a lane without waiting for more.
 fn fill<T>(lane: &mut mpsc::Receiver<T>, taken: &mut Vec<T>) {
-    while taken.len() < LARGEST_GROUP
+    while taken.len() < MAX_GROUP_SIZE
         && let Ok(pending) = lane.try_recv()
     {
         taken.push(pending);
@@ -286,8 +286,8 @@ mod tests {
     }
 
     fn fixture() -> QueueFixture {
-        let (battles, waiting_battles) = mpsc::channel(LANE);
-        let (votes, waiting_votes) = mpsc::channel(LANE);
+        let (battles, waiting_battles) = mpsc::channel(LANE_CAPACITY);
+        let (votes, waiting_votes) = mpsc::channel(LANE_CAPACITY);
         let lanes = Lanes { battles: waiting_battles, votes: waiting_votes };
         QueueFixture { lanes, battles, stop: CancellationToken::new(), _votes: votes }
     }
@@ -338,10 +338,10 @@ mod tests {
     async fn enough_writes_do_not_wait() {
         let QueueFixture { mut lanes, battles, stop, _votes } = fixture();
         let mut group = pin!(lanes.next_group(Instant::now() + 4 * MS, &stop));
-        enqueue_all(&battles, ENOUGH - 1);
+        enqueue_all(&battles, MIN_IMMEDIATE_GROUP - 1);
         assert_eq!(complete(&mut group).await, None);
         enqueue_all(&battles, 1);
-        assert_eq!(complete(&mut group).await, Some(ENOUGH));
+        assert_eq!(complete(&mut group).await, Some(MIN_IMMEDIATE_GROUP));
     }
 
     #[tokio::test(start_paused = true)]

@@ -10,9 +10,9 @@ use crate::domain::time::Timestamp;
 use crate::storage::{BattleLine, Store, StoreError, VoteRange};
 
 /// Log numbers in one page.
-const PAGE: i64 = 10_000;
+const PAGE_SIZE: i64 = 10_000;
 /// Duration of a full recount above which it is followed by a cool-down.
-const SLOW: Duration = Duration::from_secs(1);
+const SLOW_RECOUNT: Duration = Duration::from_secs(1);
 
 /// Reads the final labels of the votes of a range. Reads nothing if no prompt has a label.
 ///
@@ -82,7 +82,7 @@ impl SliceVoteChanges {
             }
         }
         let took = began.elapsed();
-        let rests_until = if same { self.rests_until } else { (took >= SLOW).then(|| Instant::now() + 9 * took) };
+        let rests_until = if same { self.rests_until } else { (took >= SLOW_RECOUNT).then(|| Instant::now() + 9 * took) };
         *self = Self { known: Some(known), last: upto, changes: current, rests_until };
         Ok(true)
     }
@@ -102,7 +102,7 @@ async fn add_changes(
     changes: &mut LabelChanges,
 ) -> Result<(), StoreError> {
     while after < last {
-        let upto = after.saturating_add(PAGE).min(last);
+        let upto = after.saturating_add(PAGE_SIZE).min(last);
         let labels = store.labels_of_votes(scheme, VoteRange { after, upto, ..VoteRange::ALL }).await?;
         changes.add(&labels);
         after = upto;

@@ -5,7 +5,7 @@ use crate::domain::integrity::prompt_index::{PromptIndex, SketchedVote};
 use crate::storage::{Store, StoreError, VoteColumn, VotePage, VoteRange};
 
 /// Sequence numbers in one page: a prompt may have thousands of characters.
-const PAGE: i64 = 1_000;
+const PAGE_SIZE: i64 = 1_000;
 /// Columns read of each vote.
 const COLUMNS: [VoteColumn; 3] = [VoteColumn::Seq, VoteColumn::Voter, VoteColumn::FirstPrompt];
 
@@ -17,7 +17,7 @@ pub async fn read_prompt_index(store: &Store, progress: impl Fn(i64, i64)) -> Re
     let last = store.last_vote_seq().await?;
     let (mut index, mut after) = (PromptIndex::default(), 0);
     while after < last {
-        let upto = after.saturating_add(PAGE).min(last);
+        let upto = after.saturating_add(PAGE_SIZE).min(last);
         let page = store.cast_vote_page(VoteRange { after, upto, ..VoteRange::ALL }, &COLUMNS).await?;
         // A task on a runtime thread must not compute for long.
         let added = tokio::task::spawn_blocking(move || with_page(index, &page)).await;

@@ -10,7 +10,7 @@ use crate::domain::time::Timestamp;
 use crate::storage::{PackedOutcome, PackedVote, Store, StoreError, VoteColumn, VotePage, VoteRange};
 
 /// Sequence numbers in one page.
-const PAGE: i64 = 10_000;
+const PAGE_SIZE: i64 = 10_000;
 /// Columns read of each vote.
 const COLUMNS: [VoteColumn; 3] = [VoteColumn::Seq, VoteColumn::Voter, VoteColumn::CreatedAt];
 
@@ -33,7 +33,7 @@ pub async fn select(
     let mut selection = OngoingSelection::new(filter, of_cluster, in_force);
     let mut after = range.after;
     while after < last {
-        let upto = after.saturating_add(PAGE).min(last);
+        let upto = after.saturating_add(PAGE_SIZE).min(last);
         add_page(&mut selection, &store.cast_vote_page(VoteRange { after, upto, ..range }, &COLUMNS).await?)?;
         after = upto;
         progress(after, last);

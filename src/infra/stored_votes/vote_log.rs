@@ -10,7 +10,7 @@ use crate::domain::time::Timestamp;
 use crate::storage::{Store, StoreError, VotePageError, VoteRange, columns_of_log};
 
 /// Sequence numbers in one page.
-const PAGE: usize = 10_000;
+const PAGE_SIZE: usize = 10_000;
 
 /// Error of reading the vote log.
 #[derive(Debug, thiserror::Error)]
@@ -96,8 +96,8 @@ async fn read_votes(
     let numbered = !schemes.is_empty() || excluded == Excluded::Read;
     let stored_columns = columns_of_log(columns, numbered);
     let last = store.last_vote_seq().await?.min(range.upto);
-    let pages = stream::iter((range.after..last).step_by(PAGE)).map(async |after| {
-        let upto = after.saturating_add(PAGE as i64).min(last);
+    let pages = stream::iter((range.after..last).step_by(PAGE_SIZE)).map(async |after| {
+        let upto = after.saturating_add(PAGE_SIZE as i64).min(last);
         let range = VoteRange { after, upto, ..range };
         let page = match excluded {
             Excluded::Counted => store.vote_page(range, &stored_columns).await?,

@@ -12,9 +12,9 @@ use crate::domain::rating::vote_counts::VoteCounts;
 use crate::storage::{PackedOutcome, PackedVote, Store, StoreError, StoredCounts, VoteColumn, VotePage, VoteRange};
 
 /// Sequence numbers in one page.
-const PAGE: i64 = 10_000;
+const PAGE_SIZE: i64 = 10_000;
 /// Number of new votes after which the counts are stored: reading this many takes a few hundredths of a second.
-const STORE_AFTER: u64 = 5_000;
+const MIN_VOTES_TO_STORE: u64 = 5_000;
 
 /// Counts of the votes, and the position in the log.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -90,7 +90,7 @@ impl VoteTally {
         let before = self.counts.read;
         let last = store.last_vote_seq().await?;
         while self.last_seq < last {
-            let upto = self.last_seq.saturating_add(PAGE).min(last);
+            let upto = self.last_seq.saturating_add(PAGE_SIZE).min(last);
             let range = VoteRange { after: self.last_seq, upto, ..VoteRange::ALL };
             self.add_page(&store.vote_page(range, &SLICE_COLUMNS).await?, &mut counted)?;
         }
@@ -153,7 +153,7 @@ impl VoteTally {
     pub async fn store(&mut self, store: &Store, when: StoreWhen) -> Result<(), ReadLogError> {
         let new = self.counts.read - self.stored_read;
         let least = match when {
-            StoreWhen::ManyNew => STORE_AFTER,
+            StoreWhen::ManyNew => MIN_VOTES_TO_STORE,
             StoreWhen::AnyNew => 1,
         };
         if new >= least {

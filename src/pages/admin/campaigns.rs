@@ -4,7 +4,7 @@ use askama::Template;
 
 use super::AdminFrame;
 use crate::Page;
-use crate::domain::admin::LONGEST_REASON;
+use crate::domain::admin::MAX_REASON_CHARS;
 use crate::domain::admin::role::Role;
 use crate::domain::campaign::MAX_LINK_DAYS;
 use crate::domain::campaign::ending::{CampaignEnding, EndReason};
@@ -136,7 +136,7 @@ impl CampaignPage {
     }
 
     /// Whether any annotator can still be left out.
-    fn counts_somebody(&self) -> bool {
+    fn has_included_annotator(&self) -> bool {
         self.annotators.iter().any(|annotator| annotator.left_out_at.is_none())
     }
 

@@ -6,7 +6,7 @@ use askama::Template;
 
 use super::AdminFrame;
 use crate::Page;
-use crate::domain::admin::LONGEST_REASON;
+use crate::domain::admin::MAX_REASON_CHARS;
 use crate::domain::admin::deletion_request::{DeletionRequestState, DeletionScope};
 use crate::domain::time::Timestamp;
 use crate::infra::storage::{BattleRecord, DeletionPreview, DeletionRequestRow};

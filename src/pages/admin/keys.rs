@@ -4,7 +4,7 @@ use askama::Template;
 
 use super::AdminFrame;
 use crate::Page;
-use crate::domain::admin::key_scope::MAX_DAYS;
+use crate::domain::admin::key_scope::MAX_LIFETIME_DAYS;
 use crate::domain::admin::key_scope::{KeyScope, MAX_NAME_CHARS};
 use crate::domain::time::Timestamp;
 use crate::infra::storage::ApiKeyRow;

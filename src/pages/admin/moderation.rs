@@ -7,7 +7,7 @@ use askama::Template;
 use super::AdminFrame;
 use crate::Page;
 use crate::domain::battle::Side;
-use crate::domain::moderation::{ANY, ModeratedPart, ModerationFlagState};
+use crate::domain::moderation::{ANY_CATEGORY, ModeratedPart, ModerationFlagState};
 use crate::domain::time::Timestamp;
 use crate::infra::config::{ModerationSettings, OnFailure};
 use crate::infra::moderation::ModerationEndpoint;
@@ -58,7 +58,7 @@ impl FlagsPage {
         let words = &self.page.t().admin.moderation;
         match categories {
             [] => words.no_category.to_owned(),
-            [any] if any == ANY => words.any_category.to_owned(),
+            [any] if any == ANY_CATEGORY => words.any_category.to_owned(),
             named => named.join(", "),
         }
     }

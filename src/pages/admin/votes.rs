@@ -4,7 +4,7 @@ use askama::Template;
 
 use super::AdminFrame;
 use crate::Page;
-use crate::domain::admin::LONGEST_REASON;
+use crate::domain::admin::MAX_REASON_CHARS;
 use crate::domain::admin::role::Role;
 use crate::domain::battle::Outcome;
 use crate::domain::integrity::exclusion_rule::ExclusionRule;

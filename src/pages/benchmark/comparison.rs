@@ -15,7 +15,7 @@ use crate::infra::storage::BenchRunRow;
 use crate::query_string::escaped;
 
 /// Maximum number of items listed.
-const LISTED: usize = 50;
+const MAX_LISTED_ITEMS: usize = 50;
 
 /// Runs to choose from, and the comparison of two.
 pub struct ComparisonView {
@@ -78,7 +78,7 @@ impl ComparisonPage<'_> {
     /// Returns the items with changed scores, by size of the change.
     fn changed(items: &[ItemChange]) -> Vec<&ItemChange> {
         let changed = items.iter().filter(|item| item.difference().is_some_and(|difference| difference != 0.0));
-        changed.take(LISTED).collect()
+        changed.take(MAX_LISTED_ITEMS).collect()
     }
 
     fn score(score: &Option<f64>) -> String {

@@ -20,7 +20,7 @@ use crate::benchmark::suite_card::SuiteCard;
 use crate::domain::benchmark::analysis::item_scores::{ItemPair, ModelComparison};
 use crate::domain::benchmark::item::Item;
 use crate::domain::benchmark::registry::suite as suite_named;
-use crate::domain::benchmark::suite_options::NAMES;
+use crate::domain::benchmark::suite_options::BUILT_IN_SUITES;
 use crate::domain::benchmark::{Suite, SuiteOptions};
 use crate::domain::correlation::suite_score_table::{
     ScoreTableComparison, ScoreTableModel, SuiteScore, SuiteScoreTable, SuperClueTotal,
@@ -32,9 +32,9 @@ use crate::render::report::benchmark::{Report, html};
 use crate::render::report::suite_score_table::day;
 
 /// Maximum length of a question in a list, in characters.
-const SHORT: usize = 220;
+const MAX_QUESTION_CHARS: usize = 220;
 /// Significance level for adjusted p values.
-const SIGNIFICANT: f64 = 0.05;
+const SIGNIFICANCE_LEVEL: f64 = 0.05;
 
 #[derive(Template)]
 #[template(path = "benchmarks.html")]
@@ -60,7 +60,7 @@ pub fn suites(
     name: &dyn Fn(&str) -> String,
 ) -> HttpResponse {
     let page = Page::new(request, Section::Benchmarks);
-    let waiting = NAMES.into_iter().filter(|name| cards.iter().all(|card| card.suite != *name));
+    let waiting = BUILT_IN_SUITES.into_iter().filter(|name| cards.iter().all(|card| card.suite != *name));
     let waiting = waiting.map(|name| (name, title(name))).collect();
     let words = report_texts(page.language);
     respond(request, StatusCode::OK, &SuitesPage { page, words, cards, score_table, compared, waiting, name })
@@ -103,7 +103,7 @@ impl SuitesPage<'_> {
     /// Returns the result of the paired test: better or worse; `None` if not significant.
     fn finding(&self, compared: &ModelComparison) -> Option<&'static str> {
         let (own, mean) = (&self.page.t().benchmark, compared.difference?.mean);
-        let is_sure = compared.adjusted_p.is_some_and(|p| p < SIGNIFICANT);
+        let is_sure = compared.adjusted_p.is_some_and(|p| p < SIGNIFICANCE_LEVEL);
         is_sure.then_some(if mean > 0.0 { own.better } else { own.worse })
     }
 
@@ -320,7 +320,7 @@ impl ItemsPage<'_> {
     #[expect(clippy::unused_self, reason = "templates call it on the page")]
     fn question(&self, item: &Item) -> String {
         let question = item.turns.first().map_or("", |turn| turn.question.trim());
-        match question.char_indices().nth(SHORT) {
+        match question.char_indices().nth(MAX_QUESTION_CHARS) {
             None => question.to_owned(),
             Some((end, _)) => format!("{}…", &question[..end]),
         }

@@ -37,7 +37,7 @@ impl MatrixView {
                     let [x, y] = [column, row].map(|place| series[place].name.to_string());
                     let cell = shown(&grid.cell(column, row), names);
                     MatrixCell {
-                        tip: tip(&labels[column], &labels[row], &cell),
+                        tip: tooltip(&labels[column], &labels[row], &cell),
                         class: if let CorrelationCell::Found { r, .. } = cell { shade(r) } else { "undefined" },
                         text: cell_text(&cell),
                         address: names.pair_address(&x, &y),
@@ -69,7 +69,7 @@ fn shown(found: &Found, names: &ShownNames<'_>) -> CorrelationCell {
     }
 }
 
-fn tip(x: &str, y: &str, cell: &CorrelationCell) -> String {
+fn tooltip(x: &str, y: &str, cell: &CorrelationCell) -> String {
     let what = match cell {
         CorrelationCell::Undefined(why) => why.clone(),
         CorrelationCell::Found { interval, n, .. } => {

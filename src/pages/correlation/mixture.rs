@@ -34,7 +34,7 @@ impl MixtureView {
         Self {
             target: names.of_name(&report.target.series),
             models: format!("{}{}{}", models.len(), names.page.t().colon, models.join(", ")),
-            warning: (report.n < crate::render::chart::correlations::FEW)
+            warning: (report.n < crate::render::chart::correlations::MIN_SUBJECTS)
                 .then(|| words.few.replace("{n}", &report.n.to_string())),
             weights: report.series.iter().map(weight).collect(),
             rows: vec![(words.in_sample, fitted_texts(&report.correlations, words.none)), (words.left_out, left)],

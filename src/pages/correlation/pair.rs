@@ -9,7 +9,7 @@ use crate::domain::correlation::report::{PairPoint, PairReport, SeriesReport};
 use crate::domain::rating::intervals::bootstrap::ResamplingUnit;
 use crate::domain::stats::Interval;
 use crate::domain::stats::correlation::{Coefficient, Correlation, PMethod};
-use crate::render::chart::correlations::FEW;
+use crate::render::chart::correlations::MIN_SUBJECTS;
 use crate::render::chart::scatter::Dot;
 use crate::render::chart::{Frame, Setting, Topic, correlation_history, scatter};
 use crate::render::i18n::pages::CorrelationTexts;
@@ -67,7 +67,7 @@ impl PairView {
                 .any(|series| series.resampled == Some(ResamplingUnit::Votes))
                 .then_some(names.words().independent_votes),
             is_resampled: study.cell.resampled.is_some(),
-            warning: (report.n < FEW).then(|| names.words().few.replace("{n}", &report.n.to_string())),
+            warning: (report.n < MIN_SUBJECTS).then(|| names.words().few.replace("{n}", &report.n.to_string())),
             separability: separability(report, names.words()),
             only_in: only_in(&report.x, &titles[0], &called)
                 .into_iter()

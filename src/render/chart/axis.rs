@@ -60,7 +60,7 @@ impl Axis {
     }
 
     /// Clamps a value to the axis.
-    pub(super) fn held(&self, value: f64) -> f64 {
+    pub(super) fn clamped(&self, value: f64) -> f64 {
         value.clamp(self.low, self.high)
     }
 

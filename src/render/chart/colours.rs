@@ -4,12 +4,12 @@
 use std::fmt::Write as _;
 use std::sync::LazyLock;
 
-const PAGE: &str = include_str!("../../../static/style.css");
-const CHART: &str = include_str!("../../../static/chart.css");
+const PAGE_CSS: &str = include_str!("../../../static/style.css");
+const CHART_CSS: &str = include_str!("../../../static/chart.css");
 
-static SHEET: LazyLock<String> = LazyLock::new(|| {
-    let colours: Vec<Colour> = PAGE.lines().chain(CHART.lines()).filter_map(Colour::parse).collect();
-    let rules = CHART.lines().filter(|line| line.starts_with('.'));
+static COLOURS_CSS: LazyLock<String> = LazyLock::new(|| {
+    let colours: Vec<Colour> = PAGE_CSS.lines().chain(CHART_CSS.lines()).filter_map(Colour::parse).collect();
+    let rules = CHART_CSS.lines().filter(|line| line.starts_with('.'));
     let rules = rules.fold(String::new(), |rules, rule| rules + rule + "\n");
     let written_out = |which: fn(&Colour) -> &str| {
         colours.iter().fold(rules.clone(), |css, colour| css.replace(&format!("var(--{})", colour.name), which(colour)))
@@ -26,7 +26,7 @@ static SHEET: LazyLock<String> = LazyLock::new(|| {
 
 /// The rules, ready for a `<style>` element.
 pub(super) fn sheet() -> &'static str {
-    &SHEET
+    &COLOURS_CSS
 }
 
 struct Colour {

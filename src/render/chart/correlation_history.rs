@@ -1,7 +1,7 @@
 //! Chart of a correlation over time, with the number of compared subjects at each point.
 
 use super::axis::{Axis, label};
-use super::correlations::{FEW, signed};
+use super::correlations::{MIN_SUBJECTS, signed};
 use super::svg::{At, Canvas, Caption};
 use super::time::{self, milliseconds, minute};
 use super::{Frame, Topic};
@@ -34,7 +34,7 @@ const NUMBER: f64 = 26.0;
 pub fn draw(topic: Topic<'_>, moments: &[CorrelationPoint], frame: Frame) -> String {
     let texts = chart_texts(frame.language);
     let mut canvas = Canvas::new(WIDTH, HEIGHT);
-    let reading = fill(texts.correlation_history.reading, &[("few", &FEW.to_string())]);
+    let reading = fill(texts.correlation_history.reading, &[("few", &MIN_SUBJECTS.to_string())]);
     canvas.text("heading", At(16.0, 26.0), topic.title);
     canvas.text("quiet", At(16.0, 46.0), if moments.is_empty() { texts.no_data } else { &reading });
     if !moments.is_empty() {
@@ -84,9 +84,9 @@ fn lines(canvas: &mut Canvas, times: &Axis, height: &Axis, moments: &[Correlatio
 fn marks(canvas: &mut Canvas, times: &Axis, height: &Axis, moments: &[CorrelationPoint], texts: &ChartTexts) {
     for moment in moments {
         let Ok(r) = moment.r else { continue };
-        let class = if moment.n < FEW { "hollow" } else { "point" };
+        let class = if moment.n < MIN_SUBJECTS { "hollow" } else { "point" };
         let at = At(times.place(milliseconds(moment.time)), height.place(r));
-        canvas.tipped(&describe_point(moment, texts), |canvas| canvas.circle(class, at, 3.5));
+        canvas.with_tooltip(&describe_point(moment, texts), |canvas| canvas.circle(class, at, 3.5));
     }
 }
 

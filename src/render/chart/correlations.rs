@@ -1,6 +1,6 @@
 //! Correlation matrix of several series with shades from −1 to 1; each cell shows its number.
 //!
-//! A number in brackets is weak: of fewer than [`FEW`] subjects, or with zero in its interval.
+//! A number in brackets is weak: of fewer than [`MIN_SUBJECTS`] subjects, or with zero in its interval.
 
 use super::axis::real;
 use super::svg::{At, Canvas, Caption};
@@ -12,7 +12,7 @@ use crate::i18n::charts::chart_texts;
 use crate::i18n::fill;
 
 /// Minimum number of subjects of a correlation that is not weak.
-pub const FEW: usize = 8;
+pub const MIN_SUBJECTS: usize = 8;
 
 /// Cell of two series.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,7 +36,7 @@ impl CorrelationCell {
     pub fn is_weak(&self) -> bool {
         match self {
             Self::Found { interval, n, .. } => {
-                *n < FEW || interval.is_none_or(|ends| ends.lower <= 0.0 && ends.upper >= 0.0)
+                *n < MIN_SUBJECTS || interval.is_none_or(|ends| ends.lower <= 0.0 && ends.upper >= 0.0)
             }
             Self::Undefined(_) => true,
         }
@@ -48,7 +48,7 @@ const HEAD: f64 = 60.0;
 const FOOT: f64 = 52.0;
 const CELL: At = At(50.0, 30.0);
 /// Maximum width of a label, in pixels.
-const LABEL: f64 = 230.0;
+const MAX_LABEL_WIDTH: f64 = 230.0;
 /// Maximum number of pairs in the description.
 const MAX_DESCRIBED: usize = 5;
 
@@ -56,9 +56,9 @@ const MAX_DESCRIBED: usize = 5;
 #[must_use]
 pub fn draw(topic: Topic<'_>, names: &[String], cells: &[Vec<Option<CorrelationCell>>], frame: Frame) -> String {
     let texts = chart_texts(frame.language);
-    let reading = fill(texts.correlations.reading, &[("few", &FEW.to_string())]);
+    let reading = fill(texts.correlations.reading, &[("few", &MIN_SUBJECTS.to_string())]);
     let reading = if names.len() < 2 { texts.no_data } else { &reading };
-    let label = (names.iter().map(|name| width(name)).fold(0.0, f64::max) * 13.0 + 8.0).min(LABEL);
+    let label = (names.iter().map(|name| width(name)).fold(0.0, f64::max) * 13.0 + 8.0).min(MAX_LABEL_WIDTH);
     let origin = At(LEFT + label + 8.0, HEAD + label + 8.0);
     let wide = (origin.0 + CELL.0 * real(names.len()) + 24.0).max(LEFT + width(reading).max(width(topic.title)) * 12.5);
     let mut canvas = Canvas::new(wide, origin.1 + CELL.1 * real(names.len()) + FOOT);
@@ -69,7 +69,7 @@ pub fn draw(topic: Topic<'_>, names: &[String], cells: &[Vec<Option<CorrelationC
         labels(&mut canvas, name, label / 13.0, corner(at, 0), corner(0, at));
     }
     for (row, column, one) in pairs(cells) {
-        canvas.tipped(&describe(names, (row, column, one), texts), |canvas| cell(canvas, corner(row, column), one));
+        canvas.with_tooltip(&describe(names, (row, column, one), texts), |canvas| cell(canvas, corner(row, column), one));
     }
     if names.len() > 1 {
         legend(&mut canvas, At(LEFT + 30.0, origin.1 + CELL.1 * real(names.len()) + 20.0));
@@ -80,8 +80,8 @@ pub fn draw(topic: Topic<'_>, names: &[String], cells: &[Vec<Option<CorrelationC
 /// The name of a row and of a column.
 fn labels(canvas: &mut Canvas, name: &str, room: f64, row: At, column: At) {
     let text = shorten(name, room);
-    canvas.tipped(name, |canvas| canvas.text("end", At(row.0 - 8.0, row.1 + 0.5 * CELL.1 + 4.5), &text));
-    canvas.tipped(name, |canvas| canvas.upright("", At(column.0 + 0.5 * CELL.0 + 4.5, column.1 - 8.0), &text));
+    canvas.with_tooltip(name, |canvas| canvas.text("end", At(row.0 - 8.0, row.1 + 0.5 * CELL.1 + 4.5), &text));
+    canvas.with_tooltip(name, |canvas| canvas.upright("", At(column.0 + 0.5 * CELL.0 + 4.5, column.1 - 8.0), &text));
 }
 
 fn cell(canvas: &mut Canvas, corner: At, cell: &CorrelationCell) {

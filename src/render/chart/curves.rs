@@ -56,7 +56,7 @@ fn lines<'s>(canvas: &mut Canvas, first: u32, series: &[&'s ChartSeries], texts:
     let drawn = series.iter().map(|one| one.values.iter().enumerate().filter_map(place).collect::<Vec<At>>());
     let drawn: Vec<Vec<At>> = drawn.collect();
     for (style, line) in drawn.iter().enumerate().rev() {
-        canvas.tipped(&describe(first, series[style], texts), |canvas| LineStyle::nth(style).draw(canvas, line));
+        canvas.with_tooltip(&describe(first, series[style], texts), |canvas| LineStyle::nth(style).draw(canvas, line));
     }
     let name = |(style, (one, line)): (usize, (&'s ChartSeries, &Vec<At>))| {
         let value = format!("{:.2}", one.values.iter().rev().find_map(|value| *value)?);

@@ -4,7 +4,7 @@ use super::Frame;
 use super::axis::{Axis, label, real};
 use super::svg::{At, Canvas, Caption};
 use super::text::shorten;
-use crate::domain::rating::CENTRE;
+use crate::domain::rating::MEAN_RATING;
 use crate::domain::rating::fit::Direction;
 use crate::domain::rating::leaderboard::RankedModel;
 use crate::domain::rating::options::IntervalMethod;
@@ -48,7 +48,7 @@ pub fn draw(models: &[RankedModel], interval: IntervalMethod, confidence: f64, f
             }
             ForestRow::Model(model) => {
                 let rank = shown_ranks(model, interval);
-                canvas.tipped(&describe(model, rank.as_deref(), texts), |canvas| {
+                canvas.with_tooltip(&describe(model, rank.as_deref(), texts), |canvas| {
                     let rank = rank.as_deref().unwrap_or("–");
                     one(canvas, model, rank, &axis, top(number) + 0.5 * row);
                 });
@@ -84,7 +84,7 @@ fn scale(canvas: &mut Canvas, axis: &Axis, bottom: f64, texts: &ChartTexts) {
             canvas.text("quiet middle", At(x, y), &label(tick, axis.span()));
         }
     }
-    let mean = axis.place(CENTRE);
+    let mean = axis.place(MEAN_RATING);
     if (PLOT..=PLOT_END).contains(&mean) {
         canvas.line("rule", At(mean, HEAD - 4.0), At(mean, bottom + 4.0));
     }

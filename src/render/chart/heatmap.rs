@@ -34,18 +34,18 @@ pub struct HeatmapData<'a> {
 /// Number of shades of both scales.
 const SHADES: usize = 9;
 /// Maximum number of models at which cells show their values.
-const WITH_VALUES: usize = 25;
+const MAX_MODELS_WITH_VALUES: usize = 25;
 /// Maximum number of models at which cells have borders.
-const WITH_LINES: usize = 60;
+const MAX_MODELS_WITH_BORDERS: usize = 60;
 const LEFT: f64 = 16.0;
 const HEAD: f64 = 60.0;
 const FOOT: f64 = 48.0;
 /// Maximum width of a label, in pixels.
-const LABEL: f64 = 190.0;
+const MAX_LABEL_WIDTH: f64 = 190.0;
 /// Maximum number of pairs in the description.
 const MAX_DESCRIBED: usize = 3;
 /// Width of the legend.
-const LEGEND: f64 = 370.0;
+const LEGEND_WIDTH: f64 = 370.0;
 
 /// Draws the grid.
 #[must_use]
@@ -57,7 +57,7 @@ pub fn draw(shown: HeatValues, grid: HeatmapData<'_>, frame: Frame) -> String {
         (texts.title, if grid.names.is_empty() { chart_texts(frame.language).no_data } else { texts.reading });
     let needed = LEFT + width(reading).max(width(title) * 1.3) * 12.0;
     let size = At(
-        (plan.origin.0 + count * plan.cell + 24.0).max(needed).max(plan.origin.0 + LEGEND),
+        (plan.origin.0 + count * plan.cell + 24.0).max(needed).max(plan.origin.0 + LEGEND_WIDTH),
         plan.origin.1 + count * plan.cell + FOOT,
     );
     let mut canvas = Canvas::new(size.0, size.1);
@@ -90,7 +90,7 @@ impl HeatValues {
         if self == Self::Predicted { words.not_compared } else { words.never_met }
     }
 
-    fn tip(self, frame: Frame) -> &'static str {
+    fn tooltip_text(self, frame: Frame) -> &'static str {
         let words = chart_texts(frame.language);
         match self {
             Self::Wins => words.win_tip,
@@ -144,13 +144,13 @@ impl HeatPlan {
     fn new(grid: HeatmapData<'_>) -> Self {
         let count = grid.names.len();
         let (cell, small) = match count {
-            few if few <= WITH_VALUES => (34.0, false),
-            some if some <= WITH_LINES => (17.0, false),
+            few if few <= MAX_MODELS_WITH_VALUES => (34.0, false),
+            some if some <= MAX_MODELS_WITH_BORDERS => (17.0, false),
             _ => (11.0, true),
         };
         let longest = grid.names.iter().map(|name| width(name)).fold(0.0, f64::max);
-        let room = (longest * if small { 9.5 } else { 13.0 } + 8.0).min(LABEL).round();
-        Self { cell, small, has_values: count <= WITH_VALUES, origin: At(LEFT + room + 8.0, HEAD + room + 8.0) }
+        let room = (longest * if small { 9.5 } else { 13.0 } + 8.0).min(MAX_LABEL_WIDTH).round();
+        Self { cell, small, has_values: count <= MAX_MODELS_WITH_VALUES, origin: At(LEFT + room + 8.0, HEAD + room + 8.0) }
     }
 
     fn corner(&self, row: usize, column: usize) -> At {
@@ -165,9 +165,9 @@ fn labels(canvas: &mut Canvas, grid: HeatmapData<'_>, plan: &HeatPlan) {
         let (text, corner) = (shorten(name, room), plan.corner(at, at));
         let middle = 0.5 * plan.cell + 0.35 * font;
         let row = At(plan.origin.0 - 8.0, corner.1 + middle);
-        canvas.tipped(name, |canvas| canvas.text(&format!("end{class}"), row, &text));
+        canvas.with_tooltip(name, |canvas| canvas.text(&format!("end{class}"), row, &text));
         let column = At(corner.0 + middle, plan.origin.1 - 8.0);
-        canvas.tipped(name, |canvas| canvas.upright(class.trim_start(), column, &text));
+        canvas.with_tooltip(name, |canvas| canvas.upright(class.trim_start(), column, &text));
     }
 }
 
@@ -208,7 +208,7 @@ fn written(canvas: &mut Canvas, grid: HeatmapData<'_>, plan: &HeatPlan, shown: H
             let (corner, text) = (plan.corner(row, column), shown.in_full(value));
             let at = At(corner.0 + 0.5 * plan.cell, corner.1 + 0.5 * plan.cell + 4.0);
             let words = [("row", grid.names[row].as_str()), ("column", &grid.names[column]), ("value", &text)];
-            canvas.tipped_text(class, at, &shown.written(value), &fill(shown.tip(frame), &words));
+            canvas.tipped_text(class, at, &shown.written(value), &fill(shown.tooltip_text(frame), &words));
         }
     }
 }
@@ -252,7 +252,7 @@ fn words(shown: HeatValues, grid: HeatmapData<'_>, frame: Frame) -> Caption {
     pairs.sort_by(|x, y| weight(y.2).total_cmp(&weight(x.2)));
     let describe = |&(row, column, value): &(usize, usize, f64)| {
         let text = shown.in_full(value);
-        fill(shown.tip(frame), &[("row", &grid.names[row]), ("column", &grid.names[column]), ("value", &text)])
+        fill(shown.tooltip_text(frame), &[("row", &grid.names[row]), ("column", &grid.names[column]), ("value", &text)])
     };
     let descriptions: Vec<String> = pairs.iter().take(MAX_DESCRIBED).map(describe).collect();
     let (count, cells) = (grid.names.len().to_string(), pairs.len().to_string());

@@ -55,11 +55,11 @@ pub fn draw(traces: &[Trace], frame: Frame) -> String {
             canvas.polyline("trace faint", line);
         }
         for (at, line) in lines.iter().take(named).enumerate().rev() {
-            canvas.tipped(&describe(traces[at], texts), |canvas| LineStyle::nth(at).draw(canvas, line));
+            canvas.with_tooltip(&describe(traces[at], texts), |canvas| LineStyle::nth(at).draw(canvas, line));
         }
         names(
             &mut canvas,
-            at_ends(&traces[..named], &lines),
+            end_labels(&traces[..named], &lines),
             &NameMargin { left: PLOT_END, right: WIDTH, lowest: BOTTOM },
         );
     }
@@ -77,7 +77,7 @@ fn why_empty(traces: &[&Trace], texts: &'static ChartTexts) -> &'static str {
 }
 
 /// Names of traces for the ends of their lines.
-fn at_ends<'t>(traces: &[&'t Trace], lines: &[Vec<At>]) -> Vec<NamedLine<'t>> {
+fn end_labels<'t>(traces: &[&'t Trace], lines: &[Vec<At>]) -> Vec<NamedLine<'t>> {
     let named = |(style, (trace, line)): (usize, (&'t Trace, &Vec<At>))| {
         let value = format!("{:.0}", trace.points.last()?.1);
         Some(NamedLine { style, name: &trace.name, value, end: *line.last()? })

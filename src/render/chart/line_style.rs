@@ -6,7 +6,7 @@ use super::text::shorten;
 /// Number of distinguishable line styles.
 pub(super) const LINE_STYLES: usize = 12;
 /// Vertical space for the name of a line.
-const LABEL: f64 = 15.0;
+const LABEL_HEIGHT: f64 = 15.0;
 
 /// Style of a line: colour, dashes and mark.
 pub(super) struct LineStyle {
@@ -18,7 +18,7 @@ pub(super) struct LineStyle {
 impl LineStyle {
     /// Returns style number `at`; the first [`LINE_STYLES`] differ in dashes or marks.
     pub(super) fn nth(at: usize) -> Self {
-        const MARKS: [fn(&mut Canvas, &str, At); 4] = [
+        const MARKER_SHAPES: [fn(&mut Canvas, &str, At); 4] = [
             |canvas, class, at| canvas.circle(class, at, 4.0),
             |canvas, class, At(x, y)| canvas.rect(class, At(x - 3.5, y - 3.5), 7.0, 7.0),
             |canvas, class, At(x, y)| {
@@ -31,7 +31,7 @@ impl LineStyle {
         Self {
             colour: ["a", "b", "c", "d"][at % 4],
             dashes: ["solid", "dashed", "dotted"][(at / 4) % 3],
-            mark: MARKS[at % 4],
+            mark: MARKER_SHAPES[at % 4],
         }
     }
 
@@ -80,12 +80,12 @@ pub(super) fn names(canvas: &mut Canvas, mut lines: Vec<NamedLine<'_>>, margin: 
     lines.sort_by(|x, y| x.end.1.total_cmp(&y.end.1));
     let mut heights: Vec<f64> = lines.iter().map(|line| line.end.1).collect();
     for at in 1..heights.len() {
-        heights[at] = heights[at].max(heights[at - 1] + LABEL);
+        heights[at] = heights[at].max(heights[at - 1] + LABEL_HEIGHT);
     }
     let mut lowest = margin.lowest;
     for height in heights.iter_mut().rev() {
         *height = height.min(lowest);
-        lowest = *height - LABEL;
+        lowest = *height - LABEL_HEIGHT;
     }
     // Each name has a sample of its line: a connection from the line's end to the name would look like a fall or a rise.
     let x = margin.left + 40.0;
@@ -94,6 +94,6 @@ pub(super) fn names(canvas: &mut Canvas, mut lines: Vec<NamedLine<'_>>, margin: 
         style.line(canvas, &[At(x - 28.0, y), At(x - 2.0, y)]);
         style.mark(canvas, At(x - 15.0, y));
         let text = format!("{}  {}", line.value, shorten(line.name, (margin.right - x - 56.0) / 13.0));
-        canvas.tipped(line.name, |canvas| canvas.text("", At(x + 4.0, y + 4.5), &text));
+        canvas.with_tooltip(line.name, |canvas| canvas.text("", At(x + 4.0, y + 4.5), &text));
     }
 }

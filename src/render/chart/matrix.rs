@@ -9,13 +9,13 @@ use crate::i18n::charts::chart_texts;
 use crate::i18n::fill;
 
 /// First shade on which numbers have the background colour.
-const DARK: u8 = 6;
-const SHADES: u8 = 9;
+const FIRST_DARK_SHADE: u8 = 6;
+const SHADE_COUNT: u8 = 9;
 const LEFT: f64 = 16.0;
 const HEAD: f64 = 60.0;
 const CELL: At = At(44.0, 30.0);
 /// Maximum width of a label, in pixels.
-const LABEL: f64 = 190.0;
+const MAX_LABEL_WIDTH: f64 = 190.0;
 
 /// Range of the shades.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,7 +46,7 @@ pub fn draw_shaded(by: ShadedBy, topic: Topic<'_>, columns: &[String], rows: &[C
         for (column, name) in columns.iter().enumerate() {
             let Some(value) = one.values.get(column).copied().flatten() else { continue };
             let values = [("row", one.name.as_str()), ("column", name), ("value", &format!("{value:.2}"))];
-            canvas.tipped(&fill(texts.matrix_tip, &values), |canvas| plan.cell(canvas, (row, column), value));
+            canvas.with_tooltip(&fill(texts.matrix_tip, &values), |canvas| plan.cell(canvas, (row, column), value));
         }
     }
     canvas.finish(&words(topic, columns, rows, plan.range, texts), frame)
@@ -64,7 +64,7 @@ struct Plan {
 impl Plan {
     fn new(by: ShadedBy, columns: &[String], rows: &[ChartSeries]) -> Self {
         let longest =
-            |names: &mut dyn Iterator<Item = &str>| (names.map(width).fold(0.0, f64::max) * 13.0 + 8.0).min(LABEL);
+            |names: &mut dyn Iterator<Item = &str>| (names.map(width).fold(0.0, f64::max) * 13.0 + 8.0).min(MAX_LABEL_WIDTH);
         let left = longest(&mut rows.iter().map(|row| row.name.as_str()));
         let head = longest(&mut columns.iter().map(String::as_str));
         let range = range(rows.iter().flat_map(|row| &row.values).copied());
@@ -95,12 +95,12 @@ impl Plan {
         for (at, row) in rows.iter().enumerate() {
             let y = self.origin.1 + CELL.1 * (real(at) + 0.5) + 4.5;
             let text = shorten(&row.name, (self.origin.0 - LEFT - 8.0) / 13.0);
-            canvas.tipped(&row.name, |canvas| canvas.text("end", At(self.origin.0 - 8.0, y), &text));
+            canvas.with_tooltip(&row.name, |canvas| canvas.text("end", At(self.origin.0 - 8.0, y), &text));
         }
         for (at, name) in columns.iter().enumerate() {
             let x = self.origin.0 + CELL.0 * (real(at) + 0.5) + 4.5;
             let text = shorten(name, (self.origin.1 - HEAD - 8.0) / 13.0);
-            canvas.tipped(name, |canvas| canvas.upright("", At(x, self.origin.1 - 8.0), &text));
+            canvas.with_tooltip(name, |canvas| canvas.upright("", At(x, self.origin.1 - 8.0), &text));
         }
     }
 
@@ -108,7 +108,7 @@ impl Plan {
         let corner = At(self.origin.0 + CELL.0 * real(column), self.origin.1 + CELL.1 * real(row));
         let shade = self.shade(column, value);
         canvas.rect(&format!("cell h{shade}"), corner, CELL.0, CELL.1);
-        let class = if shade >= DARK { "figure on-dark" } else { "figure" };
+        let class = if shade >= FIRST_DARK_SHADE { "figure on-dark" } else { "figure" };
         let text = if value.abs() < 99.95 { format!("{value:.1}") } else { format!("{value:.0}") };
         canvas.text(class, At(corner.0 + 0.5 * CELL.0, corner.1 + 0.5 * CELL.1 + 4.0), &text);
     }
@@ -119,7 +119,7 @@ impl Plan {
             Some((low, high)) if high > low => (value - low) / (high - low),
             _ => 0.5,
         };
-        (0..SHADES).rev().find(|&shade| f64::from(shade) <= share * f64::from(SHADES)).unwrap_or(0)
+        (0..SHADE_COUNT).rev().find(|&shade| f64::from(shade) <= share * f64::from(SHADE_COUNT)).unwrap_or(0)
     }
 }
 

@@ -66,7 +66,7 @@ impl Pairs {
 
     /// Results of a model against each other one of the first `count`.
     #[must_use]
-    pub fn meetings(&self, model: usize, count: usize) -> Vec<OpponentRecord> {
+    pub fn opponent_records(&self, model: usize, count: usize) -> Vec<OpponentRecord> {
         let value = |values: &PairMatrix, opponent: usize| *values.get(model)?.get(opponent)?;
         let meeting = |opponent: usize| OpponentRecord {
             opponent,

@@ -23,7 +23,7 @@ pub(super) const TOP: f64 = 64.0;
 const PLOT: f64 = 84.0;
 const BOTTOM: f64 = 450.0;
 /// Maximum width of a name next to a dot, in units of the font size.
-const NAME: f64 = 14.0;
+const MAX_NAME_WIDTH: f64 = 14.0;
 
 /// Horizontal and vertical axis.
 pub(super) struct Plot {
@@ -37,7 +37,7 @@ impl Plot {
     }
 
     pub(super) fn place(&self, [x, y]: [f64; 2]) -> At {
-        At(self.axes[0].place(self.axes[0].held(x)), self.axes[1].place(self.axes[1].held(y)))
+        At(self.axes[0].place(self.axes[0].clamped(x)), self.axes[1].place(self.axes[1].clamped(y)))
     }
 
     /// Round values of both axes with their labels.
@@ -62,9 +62,9 @@ impl Plot {
         }
         let [across, upwards] = titles;
         let at = At(f64::midpoint(PLOT, PLOT_END), BOTTOM + 46.0);
-        canvas.tipped(across, |canvas| canvas.text("middle", at, &shorten(across, (PLOT_END - PLOT) / 13.0)));
+        canvas.with_tooltip(across, |canvas| canvas.text("middle", at, &shorten(across, (PLOT_END - PLOT) / 13.0)));
         let at = At(24.0, f64::midpoint(TOP, BOTTOM));
-        canvas.tipped(upwards, |canvas| canvas.upright("middle", at, &shorten(upwards, (BOTTOM - TOP) / 13.0)));
+        canvas.with_tooltip(upwards, |canvas| canvas.upright("middle", at, &shorten(upwards, (BOTTOM - TOP) / 13.0)));
     }
 
     /// Draws the intervals as thin crosses.
@@ -88,12 +88,12 @@ impl Plot {
                 (dot, at)
             })
             .collect();
-        let mut taken: Vec<TakenArea> = dots.iter().map(|&(_, At(x, y))| TakenArea::around(x, y, 5.0)).collect();
+        let mut taken: Vec<TakenArea> = dots.iter().map(|&(_, At(x, y))| TakenArea::centred_at(x, y, 5.0)).collect();
         for (dot, at) in &dots {
-            canvas.tipped(&dot.tip, |canvas| {
+            canvas.with_tooltip(&dot.tip, |canvas| {
                 canvas.circle(dot.class, *at, 4.0);
-                let text = shorten(dot.name, NAME);
-                if let Some((class, place, room)) = free(*at, &text, &taken) {
+                let text = shorten(dot.name, MAX_NAME_WIDTH);
+                if let Some((class, place, room)) = find_free_position(*at, &text, &taken) {
                     canvas.text(class, place, &text);
                     taken.push(room);
                 }
@@ -131,11 +131,11 @@ struct TakenArea {
 }
 
 impl TakenArea {
-    fn around(x: f64, y: f64, half: f64) -> Self {
+    fn centred_at(x: f64, y: f64, half: f64) -> Self {
         Self { from: At(x - half, y - half), to: At(x + half, y + half) }
     }
 
-    fn meets(&self, other: &Self) -> bool {
+    fn overlaps(&self, other: &Self) -> bool {
         self.from.0 < other.to.0 && other.from.0 < self.to.0 && self.from.1 < other.to.1 && other.from.1 < self.to.1
     }
 
@@ -145,7 +145,7 @@ impl TakenArea {
 }
 
 /// Finds a free position for a dot's name: right, left, above, below, and between these.
-fn free(At(x, y): At, text: &str, taken: &[TakenArea]) -> Option<(&'static str, At, TakenArea)> {
+fn find_free_position(At(x, y): At, text: &str, taken: &[TakenArea]) -> Option<(&'static str, At, TakenArea)> {
     const PLACES: [(&str, f64, f64); 8] = [
         ("halo", 8.0, 4.5),
         ("halo end", -8.0, 4.5),
@@ -167,5 +167,5 @@ fn free(At(x, y): At, text: &str, taken: &[TakenArea]) -> Option<(&'static str, 
         let room = TakenArea { from: At(left, base - 10.5), to: At(left + wide, base + 3.5) };
         (class, At(x + right, base), room)
     });
-    places.into_iter().find(|(_, _, room)| room.is_in_plot() && !taken.iter().any(|other| other.meets(room)))
+    places.into_iter().find(|(_, _, room)| room.is_in_plot() && !taken.iter().any(|other| other.overlaps(room)))
 }

@@ -16,17 +16,17 @@ const HEIGHT: f64 = 470.0;
 const CENTRE: At = At(345.0, 262.0);
 const RADIUS: f64 = 160.0;
 /// Distance from the rim to the labels.
-const GAP: f64 = 14.0;
+const LABEL_DISTANCE: f64 = 14.0;
 const LEGEND: At = At(700.0, 92.0);
 /// Maximum number of models: more lines hide each other.
-pub const MOST: usize = 6;
-const RINGS: u32 = 4;
+pub const MAX_MODELS: usize = 6;
+const RING_COUNT: u32 = 4;
 
-/// Draws the first [`MOST`] models; pass the best first. Values go from 0 to `most`, on three axes or more.
+/// Draws the first [`MAX_MODELS`] models; pass the best first. Values go from 0 to `most`, on three axes or more.
 #[must_use]
 pub fn draw(topic: Topic<'_>, axes: &[String], series: &[ChartSeries], most: f64, frame: Frame) -> String {
     let texts = chart_texts(frame.language);
-    let series = &series[..series.len().min(MOST)];
+    let series = &series[..series.len().min(MAX_MODELS)];
     let words = words(topic, axes, series, most, texts);
     let mut canvas = Canvas::new(WIDTH, HEIGHT);
     canvas.text("heading", At(16.0, 26.0), topic.title);
@@ -35,9 +35,9 @@ pub fn draw(topic: Topic<'_>, axes: &[String], series: &[ChartSeries], most: f64
         return canvas.finish(&words, frame);
     }
     canvas.text("quiet", At(16.0, 46.0), &fill(texts.radar.reading, &[("low", "0"), ("high", &short(most))]));
-    wheel(&mut canvas, axes, most);
+    draw_grid(&mut canvas, axes, most);
     for (style, one) in series.iter().enumerate().rev() {
-        canvas.tipped(&describe(axes, one), |canvas| outline(canvas, &LineStyle::nth(style), one, most));
+        canvas.with_tooltip(&describe(axes, one), |canvas| outline(canvas, &LineStyle::nth(style), one, most));
     }
     legend(&mut canvas, series);
     canvas.finish(&words, frame)
@@ -49,10 +49,10 @@ fn place(axis: usize, axes: usize, share: f64) -> At {
     At(CENTRE.0 + RADIUS * share * sin, CENTRE.1 - RADIUS * share * cos)
 }
 
-fn wheel(canvas: &mut Canvas, axes: &[String], most: f64) {
+fn draw_grid(canvas: &mut Canvas, axes: &[String], most: f64) {
     let count = axes.len();
-    for ring in 1..=RINGS {
-        let share = f64::from(ring) / f64::from(RINGS);
+    for ring in 1..=RING_COUNT {
+        let share = f64::from(ring) / f64::from(RING_COUNT);
         let mut points: Vec<At> = (0..count).map(|axis| place(axis, count, share)).collect();
         points.extend(points.first().copied());
         canvas.polyline("trace faint", &points);
@@ -61,7 +61,7 @@ fn wheel(canvas: &mut Canvas, axes: &[String], most: f64) {
     for (axis, name) in axes.iter().enumerate() {
         let rim = place(axis, count, 1.0);
         canvas.line("grid", CENTRE, rim);
-        label(canvas, name, place(axis, count, 1.0 + GAP / RADIUS));
+        label(canvas, name, place(axis, count, 1.0 + LABEL_DISTANCE / RADIUS));
     }
 }
 
@@ -73,7 +73,7 @@ fn label(canvas: &mut Canvas, name: &str, at: At) {
         aside if aside > 0.0 => ("quiet", LEGEND.0 - 20.0 - at.0),
         _ => ("quiet end", at.0 - 12.0),
     };
-    canvas.tipped(name, |canvas| canvas.text(class, At(at.0, at.1 + 4.0), &shorten(name, room / 12.5)));
+    canvas.with_tooltip(name, |canvas| canvas.text(class, At(at.0, at.1 + 4.0), &shorten(name, room / 12.5)));
 }
 
 fn outline(canvas: &mut Canvas, style: &LineStyle, series: &ChartSeries, most: f64) {
@@ -103,7 +103,7 @@ fn legend(canvas: &mut Canvas, series: &[ChartSeries]) {
         LineStyle::nth(style).line(canvas, &[start, end]);
         LineStyle::nth(style).mark(canvas, At(LEGEND.0 + 17.0, y));
         let name = shorten(&one.name, (WIDTH - end.0 - 20.0) / 13.0);
-        canvas.tipped(&one.name, |canvas| canvas.text("", At(end.0 + 8.0, y + 4.5), &name));
+        canvas.with_tooltip(&one.name, |canvas| canvas.text("", At(end.0 + 8.0, y + 4.5), &name));
     }
 }
 

@@ -14,7 +14,7 @@ use crate::i18n::charts::chart_texts;
 use crate::i18n::fill;
 
 /// Minimum number of dots for a line: two dots are always on one.
-const FEWEST: usize = 3;
+const MIN_DOTS: usize = 3;
 /// Maximum number of dots in the description.
 const MAX_DESCRIBED: usize = 60;
 
@@ -26,14 +26,14 @@ pub fn draw(topic: Topic<'_>, titles: [&str; 2], dots: &[Dot], frame: Frame) -> 
     let line = FitLine::new(&dots);
     let mut canvas = Canvas::new(WIDTH, HEIGHT);
     let room = WIDTH - 32.0;
-    canvas.tipped(topic.title, |canvas| canvas.text("heading", At(16.0, 26.0), &shorten(topic.title, room / 16.0)));
+    canvas.with_tooltip(topic.title, |canvas| canvas.text("heading", At(16.0, 26.0), &shorten(topic.title, room / 16.0)));
     canvas.text("quiet", At(16.0, 46.0), if dots.is_empty() { texts.no_data } else { texts.scatter.reading });
     if !dots.is_empty() {
         let plot = Plot::over(&dots);
         plot.scales(&mut canvas, titles, &plot.ticks());
         plot.crosses(&mut canvas, &dots);
         match line {
-            Ok(line) => canvas.tipped(&line.describe(texts), |canvas| draw_line(&plot, canvas, line)),
+            Ok(line) => canvas.with_tooltip(&line.describe(texts), |canvas| draw_line(&plot, canvas, line)),
             Err(why) => canvas.text("quiet end", At(PLOT_END - 4.0, TOP + 14.0), &why.describe(titles, texts)),
         }
         let drawn =
@@ -69,7 +69,7 @@ struct FitLine {
 
 impl FitLine {
     fn new(dots: &[&Dot]) -> Result<Self, NoLine> {
-        if dots.len() < FEWEST {
+        if dots.len() < MIN_DOTS {
             return Err(NoLine::Few);
         }
         let mean = |side: usize| dots.iter().map(|dot| dot.at[side] / real(dots.len())).sum::<f64>();

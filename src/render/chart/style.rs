@@ -37,7 +37,7 @@ pub fn draw(effects: &[StyleEffect], frame: Frame) -> String {
     canvas.line("rule", At(zero, HEAD - 4.0), At(zero, bottom + 4.0));
     for (number, effect) in effects.iter().enumerate() {
         let y = HEAD + ROW * (real(number) + 0.5);
-        canvas.tipped(&describe(effect, texts), |canvas| one(canvas, effect, (&axis, y), texts));
+        canvas.with_tooltip(&describe(effect, texts), |canvas| one(canvas, effect, (&axis, y), texts));
     }
     canvas.finish(&words(effects, texts), frame)
 }

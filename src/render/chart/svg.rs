@@ -82,7 +82,7 @@ impl Canvas {
     }
 
     /// Draws a group with a tooltip.
-    pub(super) fn tipped(&mut self, tip: &str, draw: impl FnOnce(&mut Self)) {
+    pub(super) fn with_tooltip(&mut self, tip: &str, draw: impl FnOnce(&mut Self)) {
         self.add(format_args!("<g><title>{}</title>", escape(tip)));
         draw(self);
         self.add(format_args!("</g>"));

@@ -8,13 +8,13 @@ use super::axis::Axis;
 use super::svg::{At, Canvas};
 
 /// Intervals between ticks in milliseconds, from a second to two weeks.
-const STEPS: [f64; 13] = [1e3, 1e4, 6e4, 3e5, 9e5, 3.6e6, 1.08e7, 2.16e7, 4.32e7, 8.64e7, 1.728e8, 6.048e8, 1.2096e9];
+const TICK_INTERVALS_MS: [f64; 13] = [1e3, 1e4, 6e4, 3e5, 9e5, 3.6e6, 1.08e7, 2.16e7, 4.32e7, 8.64e7, 1.728e8, 6.048e8, 1.2096e9];
 /// Longer intervals in calendar months.
-const MONTHS: [i32; 13] = [1, 3, 6, 12, 24, 60, 120, 240, 600, 1_200, 6_000, 12_000, 60_000];
+const TICK_INTERVALS_MONTHS: [i32; 13] = [1, 3, 6, 12, 24, 60, 120, 240, 600, 1_200, 6_000, 12_000, 60_000];
 /// Mean length of a month in milliseconds.
-const MONTH: f64 = 2.629_746e9;
+const MONTH_MS: f64 = 2.629_746e9;
 /// Maximum number of intervals on an axis.
-const MOST_INTERVALS: f64 = 5.0;
+const MAX_INTERVALS: f64 = 5.0;
 
 /// Draws about five ticks of a time axis with their labels, below a plot that ends at `bottom`.
 pub(super) fn scale(canvas: &mut Canvas, time: &Axis, bottom: f64) {
@@ -27,7 +27,7 @@ pub(super) fn scale(canvas: &mut Canvas, time: &Axis, bottom: f64) {
 
 /// Returns round times with their labels, none of them after the last value. The first label has the year.
 fn ticks(time: &Axis) -> Vec<(f64, String)> {
-    let (mut ticks, [first, others]) = match STEPS.into_iter().find(|step| time.span() <= MOST_INTERVALS * step) {
+    let (mut ticks, [first, others]) = match TICK_INTERVALS_MS.into_iter().find(|step| time.span() <= MAX_INTERVALS * step) {
         Some(step) => (time.multiples(step), formats(step)),
         None => calendar_ticks(time),
     };
@@ -50,8 +50,8 @@ fn formats(step: f64) -> [&'static str; 2] {
 
 /// Returns the first days of months or years on the axis, and the formats of the labels.
 fn calendar_ticks(time: &Axis) -> (Vec<f64>, [&'static str; 2]) {
-    let fits = |months: &i32| time.span() <= MOST_INTERVALS * MONTH * f64::from(*months);
-    let months = MONTHS.into_iter().find(fits).unwrap_or(60_000);
+    let fits = |months: &i32| time.span() <= MAX_INTERVALS * MONTH_MS * f64::from(*months);
+    let months = TICK_INTERVALS_MONTHS.into_iter().find(fits).unwrap_or(60_000);
     let format = if months < 12 { "%Y-%m" } else { "%Y" };
     let [low, high] = time.ends();
     let Some(start) = timestamp(low) else { return (Vec::new(), [format; 2]) };

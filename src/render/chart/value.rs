@@ -14,9 +14,9 @@ use crate::i18n::charts::{ChartTexts, chart_texts};
 use crate::i18n::fill;
 
 /// Maximum number of ticks of the cost.
-const TICKS: usize = 8;
+const MAX_COST_TICKS: usize = 8;
 /// Distance of free models left of the lowest cost, in powers of ten.
-const FREE: f64 = 0.4;
+const FREE_MODEL_DISTANCE: f64 = 0.4;
 /// Maximum number of models in the description.
 const MAX_DESCRIBED: usize = 60;
 
@@ -60,7 +60,7 @@ pub fn draw(report: &ValueReport, cost_title: &str, frame: Frame) -> String {
 fn priced(report: &ValueReport) -> Vec<Priced<'_>> {
     let costs = report.models.iter().filter(|value| value.rating.is_some()).filter_map(|value| value.cost);
     let lowest = costs.filter(|cost| *cost > 0.0).fold(f64::INFINITY, f64::min);
-    let free = if lowest.is_finite() { lowest.log10() - FREE } else { 0.0 };
+    let free = if lowest.is_finite() { lowest.log10() - FREE_MODEL_DISTANCE } else { 0.0 };
     let model = |value| Priced::new(value, free);
     report.models.iter().filter_map(model).collect()
 }
@@ -78,8 +78,8 @@ impl<'v> Priced<'v> {
 /// Ticks of round costs, and of free models.
 fn cost_ticks(plot: &Plot, models: &[Priced<'_>], texts: &ChartTexts) -> Vec<(f64, String)> {
     let free = models.iter().find(|model| model.cost <= 0.0).map(|model| model.dot.at[0]);
-    let is_cost = |tick: &f64| free.is_none_or(|free| *tick > free + 0.5 * FREE);
-    let ticks = plot.axes[0].decimal_ticks(TICKS).into_iter().filter(is_cost);
+    let is_cost = |tick: &f64| free.is_none_or(|free| *tick > free + 0.5 * FREE_MODEL_DISTANCE);
+    let ticks = plot.axes[0].decimal_ticks(MAX_COST_TICKS).into_iter().filter(is_cost);
     let mut ticks: Vec<(f64, String)> = ticks.map(|tick| (tick, short(10_f64.powf(tick)))).collect();
     ticks.extend(free.map(|free| (free, texts.value_free.to_owned())));
     ticks

@@ -30,10 +30,10 @@ const HEAD: f64 = 66.0;
 const ROW: f64 = 46.0;
 const FOOT: f64 = 40.0;
 /// Half the height of a violin.
-const HALF: f64 = 18.0;
-const STEPS: u32 = 90;
+const HALF_HEIGHT: f64 = 18.0;
+const DENSITY_STEPS: u32 = 90;
 /// Minimum bandwidth as a share of the scale: scores are mostly whole numbers.
-const NARROWEST: f64 = 0.035;
+const MIN_BANDWIDTH: f64 = 0.035;
 
 /// Draws the samples in the order in which they come, on a scale from end to end of the range.
 #[must_use]
@@ -50,7 +50,7 @@ pub fn draw(topic: Topic<'_>, samples: &[ViolinSample], range: &RangeInclusive<f
     }
     for (number, row) in rows.iter().enumerate() {
         let y = HEAD + ROW * (real(number) + 0.5);
-        canvas.tipped(&row.describe(texts), |canvas| row.draw(canvas, &scale, y));
+        canvas.with_tooltip(&row.describe(texts), |canvas| row.draw(canvas, &scale, y));
     }
     let descriptions: Vec<String> = rows.iter().map(|row| row.describe(texts)).collect();
     let description = match rows.as_slice() {
@@ -131,7 +131,7 @@ impl<'a> ViolinRow<'a> {
         let std_dev = (squares / real(self.sorted.len())).sqrt();
         let quartiles = (self.quantile(0.75) - self.quantile(0.25)) / 1.34;
         let spread = if quartiles > 0.0 { std_dev.min(quartiles) } else { std_dev };
-        (0.9 * spread * real(self.sorted.len()).powf(-0.2)).max(NARROWEST * span)
+        (0.9 * spread * real(self.sorted.len()).powf(-0.2)).max(MIN_BANDWIDTH * span)
     }
 
     /// Distinct scores with their counts.
@@ -144,11 +144,11 @@ impl<'a> ViolinRow<'a> {
     fn outline(&self, scale: &ViolinScale<'_>, y: f64) -> Vec<At> {
         let (counted, h) = (self.counted(), self.bandwidth(scale.span()));
         let density = |x: f64| counted.iter().map(|(s, n)| n * (-0.5 * ((x - s) / h).powi(2)).exp()).sum::<f64>();
-        let at = |step: u32| scale.0.start() + scale.span() * f64::from(step) / f64::from(STEPS);
-        let heights: Vec<(f64, f64)> = (0..=STEPS).map(|step| (at(step), density(at(step)))).collect();
+        let at = |step: u32| scale.0.start() + scale.span() * f64::from(step) / f64::from(DENSITY_STEPS);
+        let heights: Vec<(f64, f64)> = (0..=DENSITY_STEPS).map(|step| (at(step), density(at(step)))).collect();
         let most = heights.iter().map(|(_, height)| *height).fold(f64::MIN_POSITIVE, f64::max);
         let side = |sign: f64| {
-            let place = move |(x, height): &(f64, f64)| At(scale.place(*x), y - sign * HALF * height / most);
+            let place = move |(x, height): &(f64, f64)| At(scale.place(*x), y - sign * HALF_HEIGHT * height / most);
             heights.iter().map(place).collect::<Vec<At>>()
         };
         side(1.0).into_iter().chain(side(-1.0).into_iter().rev()).collect()

@@ -11,7 +11,7 @@ use crate::domain::language::Language;
 use crate::markup;
 
 /// Placeholder host of links within the arena, since [`markup`] drops addresses without a host.
-const HERE: &str = "https://arena.invalid";
+const PLACEHOLDER_ORIGIN: &str = "https://arena.invalid";
 
 /// A heading of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -108,7 +108,7 @@ fn framed(caption: &str, svg: &str) -> String {
 }
 
 fn blocks(markdown: &str) -> String {
-    let html: String = markup::render(&markdown.replace("](/", &format!("]({HERE}/")))
+    let html: String = markup::render(&markdown.replace("](/", &format!("]({PLACEHOLDER_ORIGIN}/")))
         .iter()
         .map(|block| format!("<div class=\"block\">{block}</div>"))
         .collect();
@@ -122,7 +122,7 @@ fn within_the_arena(html: &str) -> String {
     while let Some((before, link)) = rest.split_once("<a ") {
         out.push_str(before);
         let (attributes, behind) = link.split_once('>').unwrap_or((link, ""));
-        match attributes.split_once(HERE).and_then(|(_, path)| path.split_once('"')) {
+        match attributes.split_once(PLACEHOLDER_ORIGIN).and_then(|(_, path)| path.split_once('"')) {
             Some((path, _)) => out.push_str(&format!("<a href=\"{path}\">")),
             None => out.push_str(&format!("<a {attributes}>")),
         }
@@ -130,7 +130,7 @@ fn within_the_arena(html: &str) -> String {
     }
     out.push_str(rest);
     // Addresses in code, which are no links.
-    out.replace(HERE, "")
+    out.replace(PLACEHOLDER_ORIGIN, "")
 }
 
 fn heading(line: &str) -> Option<Heading> {

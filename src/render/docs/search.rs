@@ -3,11 +3,11 @@
 use super::Guide;
 
 /// Maximum number of hits.
-const MOST: usize = 30;
+const MAX_HITS: usize = 30;
 /// Maximum number of words of a query.
 const MAX_WORDS: usize = 8;
 /// Characters of an excerpt before and after the first word.
-const AROUND: [usize; 2] = [60, 140];
+const EXCERPT_CHARS: [usize; 2] = [60, 140];
 
 /// Section with every word of the query.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,7 +48,7 @@ pub fn search(guide: &Guide, query: &str) -> Vec<Hit> {
     }
     // Stable: sections of the same score stay in reading order.
     found.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
-    found.into_iter().take(MOST).map(|(_, hit)| hit).collect()
+    found.into_iter().take(MAX_HITS).map(|(_, hit)| hit).collect()
 }
 
 fn score(head: &str, text: &str, words: &[String]) -> usize {
@@ -66,7 +66,7 @@ fn excerpt(markdown: &str, words: &[String]) -> String {
     let lower: String = plain.iter().map(|c| c.to_lowercase().next().unwrap_or(*c)).collect();
     let at = words.iter().find_map(|word| lower.find(word.as_str()));
     let at = at.map_or(0, |byte| lower[..byte].chars().count());
-    let [start, end] = [at.saturating_sub(AROUND[0]), (at + AROUND[1]).min(plain.len())];
+    let [start, end] = [at.saturating_sub(EXCERPT_CHARS[0]), (at + EXCERPT_CHARS[1]).min(plain.len())];
     let text: String = plain[start..end].iter().collect();
     let [before, after] = [start > 0, end < plain.len()].map(|cut| if cut { "… " } else { "" });
     format!("{before}{}{}", text.trim(), if after.is_empty() { "" } else { " …" })

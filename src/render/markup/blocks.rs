@@ -1,6 +1,6 @@
 //! Renders Markdown to top-level blocks.
 //!
-//! The syntax tree is sanitised first ([`defuse`]); code and formulas become slots, `<data value="3"></data>`, which a model's text
+//! The syntax tree is sanitised first ([`replace_unsafe_nodes`]); code and formulas become slots, `<data value="3"></data>`, which a model's text
 //! cannot contain because raw HTML is escaped. Then each block is formatted, cleaned by the allow-list, and its slots are filled with the
 //! output of [`super::code`] and [`super::math`].
 
@@ -16,20 +16,20 @@ use super::outline::Outline;
 use super::{code, escape, sanitize};
 
 /// Maximum bytes of one line that is parsed as Markdown.
-const MAX_LINE: usize = 16 * 1024;
+const MAX_LINE_BYTES: usize = 16 * 1024;
 /// Maximum bytes of one text that are parsed as Markdown.
-const MAX_TEXT: usize = 256 * 1024;
+const MAX_TEXT_BYTES: usize = 256 * 1024;
 /// Maximum bytes of one formatted block, and of its HTML.
-const MAX_BLOCK: usize = 64 * 1024;
-const MAX_HTML: usize = 512 * 1024;
+const MAX_BLOCK_BYTES: usize = 64 * 1024;
+const MAX_HTML_BYTES: usize = 512 * 1024;
 /// Bytes after which plain text continues in another block.
-const PLAIN_BLOCK: usize = 32 * 1024;
+const PLAIN_BLOCK_BYTES: usize = 32 * 1024;
 /// Maximum number of formatted blocks of one text: browsers take long to lay out ten thousand.
 pub(super) const MAX_BLOCKS: usize = 1_000;
 /// Maximum bytes of one text with highlighted code and typeset formulas: both take the most work and HTML, repeated for each reader.
-const MAX_DETAILED: usize = 64 * 1024;
+const MAX_DETAILED_BYTES: usize = 64 * 1024;
 /// Maximum openings of a LaTeX formula between two blank lines: the parser searches for the end of each.
-const MAX_OPENINGS: usize = 256;
+const MAX_FORMULA_OPENINGS: usize = 256;
 /// Maximum nesting of quotes, lists and emphasis within one block.
 const MAX_DEPTH: usize = 24;
 
@@ -75,7 +75,7 @@ pub(super) fn plain_from(text: &str) -> usize {
     let (mut start, mut openings) = (0, 0);
     for line in text.split_inclusive('\n') {
         openings = if line.trim().is_empty() { 0 } else { openings + formula_openings(line) };
-        if line.len() > MAX_LINE || start + line.len() > MAX_TEXT || openings > MAX_OPENINGS {
+        if line.len() > MAX_LINE_BYTES || start + line.len() > MAX_TEXT_BYTES || openings > MAX_FORMULA_OPENINGS {
             return start;
         }
         start += line.len();
@@ -96,7 +96,7 @@ fn plain(text: &str, start: usize, outline: Outline) -> Block {
 pub(super) fn plain_blocks(text: &str, start: usize) -> Vec<Block> {
     let (mut blocks, mut from, mut at) = (Vec::new(), 0, 0);
     for line in text.split_inclusive('\n') {
-        if at - from >= PLAIN_BLOCK {
+        if at - from >= PLAIN_BLOCK_BYTES {
             blocks.push(plain(&text[from..at], start + from, Outline::default()));
             from = at;
         }
@@ -149,10 +149,10 @@ fn render_blocks(
     let block = |node| {
         let source = source(node);
         outline.settle(node);
-        let detail = if from + source.start < MAX_DETAILED { Detail::Full } else { Detail::Plain };
-        let html = if source.len() > MAX_BLOCK { None } else { prose(node, &arena, &options, detail) };
+        let detail = if from + source.start < MAX_DETAILED_BYTES { Detail::Full } else { Detail::Plain };
+        let html = if source.len() > MAX_BLOCK_BYTES { None } else { prose(node, &arena, &options, detail) };
         let Some((html, slots)) = html else { return plain(&text[source.clone()], source.start, outline) };
-        Block { start: source.start, html: wrap(&fill(&html, &slots, cache, fresh)), outline }
+        Block { start: source.start, html: isolate_direction(&fill(&html, &slots, cache, fresh)), outline }
     };
     root.children().map(block).collect()
 }
@@ -164,11 +164,11 @@ fn prose<'a>(
     options: &Options<'_>,
     detail: Detail,
 ) -> Option<(String, Vec<Slot>)> {
-    let slots = defuse(node, arena, detail)?;
+    let slots = replace_unsafe_nodes(node, arena, detail)?;
     let mut html = String::new();
     // Not `format_html`: in a debug build it panics on a table cell with a line break or a slot.
     comrak::format_html_with_plugins(node, options, &mut html, &Plugins::default()).ok()?;
-    (html.len() <= MAX_HTML).then(|| (sanitize::prose(&html), slots))
+    (html.len() <= MAX_HTML_BYTES).then(|| (sanitize::prose(&html), slots))
 }
 
 fn options() -> Options<'static> {
@@ -192,7 +192,7 @@ fn line_starts(text: &str) -> Vec<usize> {
 
 /// Replaces everything that the formatter would write unescaped, and collects the slots. `None` if the block is nested too
 /// deeply.
-fn defuse<'a>(block: Node<'a>, arena: &'a Arena<'a>, detail: Detail) -> Option<Vec<Slot>> {
+fn replace_unsafe_nodes<'a>(block: Node<'a>, arena: &'a Arena<'a>, detail: Detail) -> Option<Vec<Slot>> {
     let mut slots = Vec::new();
     let mut stack = vec![(block, 0)];
     while let Some((node, depth)) = stack.pop() {
@@ -277,7 +277,7 @@ fn fill(html: &str, slots: &[Slot], cache: &SlotCache, fresh: &mut SlotCache) ->
 
 /// Wraps a block so that its text alone decides its direction, and no override reaches beyond it. A table may overflow, so it is
 /// focusable for scrolling by keyboard.
-fn wrap(html: &str) -> String {
+fn isolate_direction(html: &str) -> String {
     let focus = if html.starts_with("<table>") { " role=\"group\" tabindex=\"0\"" } else { "" };
     format!("<div dir=\"auto\"{focus}>{}</div>", html.trim_end())
 }

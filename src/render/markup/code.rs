@@ -10,9 +10,9 @@ use syntect::parsing::{ParseState, Scope, ScopeStack, SyntaxReference, SyntaxSet
 use super::escape;
 
 /// Maximum bytes of a highlighted block: the work of highlighting is not bounded by the syntax definitions.
-const MAX_CODE: usize = 32 * 1024;
+const MAX_CODE_BYTES: usize = 32 * 1024;
 /// Maximum bytes of a line in a highlighted block.
-const MAX_LINE: usize = 1024;
+const MAX_LINE_BYTES: usize = 1024;
 
 static SYNTAXES: LazyLock<SyntaxSet> = LazyLock::new(SyntaxSet::load_defaults_newlines);
 
@@ -47,7 +47,7 @@ pub(super) fn plain(language: &str, text: &str) -> String {
 
 /// Renders a closed block, highlighted if its language is known and it is not too large.
 pub(super) fn highlighted(language: &str, text: &str) -> String {
-    let small = text.len() <= MAX_CODE && text.lines().all(|line| line.len() <= MAX_LINE);
+    let small = text.len() <= MAX_CODE_BYTES && text.lines().all(|line| line.len() <= MAX_LINE_BYTES);
     let coloured = syntax(language).filter(|_| small).and_then(|syntax| colour(syntax, text));
     framed(language, &coloured.unwrap_or_else(|| escape(text)))
 }

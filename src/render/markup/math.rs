@@ -8,16 +8,16 @@ use pulldown_latex::{Parser, Storage, mathml::push_mathml};
 use super::{escape, sanitize};
 
 /// Maximum characters of LaTeX of an inline formula.
-const LONGEST_INLINE: usize = 48;
+const MAX_INLINE_CHARS: usize = 48;
 
 /// Maximum bytes of one formula.
-const MAX_LATEX: usize = 4 * 1024;
+const MAX_LATEX_BYTES: usize = 4 * 1024;
 /// Maximum bytes of a formula's MathML: a single character may become one element.
-const MAX_MATHML: usize = 40 * 1024;
+const MAX_MATHML_BYTES: usize = 40 * 1024;
 /// Maximum nesting of groups, and consecutive commands, in one formula.
 const MAX_DEPTH: usize = 32;
 /// Commands that define others: they could expand a short formula without limit.
-const DEFINITIONS: &[&str] = &[
+const DEFINING_COMMANDS: &[&str] = &[
     "\\def",
     "\\edef",
     "\\gdef",
@@ -52,16 +52,16 @@ pub(super) fn html(latex: &str, layout: FormulaPlace) -> String {
 }
 
 fn mathml(latex: &str, layout: FormulaPlace) -> Option<String> {
-    if latex.len() > MAX_LATEX || depth(latex).max(longest_chain(latex)) > MAX_DEPTH {
+    if latex.len() > MAX_LATEX_BYTES || depth(latex).max(longest_chain(latex)) > MAX_DEPTH {
         return None;
     }
-    if DEFINITIONS.iter().any(|name| latex.contains(name)) {
+    if DEFINING_COMMANDS.iter().any(|name| latex.contains(name)) {
         return None;
     }
     let storage = Storage::new();
     let events = Parser::new(latex, &storage).collect::<Result<Vec<_>, _>>().ok()?;
     // MathML does not wrap: a formula wider than a phone's screen becomes a scrollable block.
-    let layout = if latex.chars().count() > LONGEST_INLINE { FormulaPlace::Block } else { layout };
+    let layout = if latex.chars().count() > MAX_INLINE_CHARS { FormulaPlace::Block } else { layout };
     let display_mode = match layout {
         FormulaPlace::Inline => DisplayMode::Inline,
         FormulaPlace::Block => DisplayMode::Block,
@@ -69,7 +69,7 @@ fn mathml(latex: &str, layout: FormulaPlace) -> Option<String> {
     let mut mathml = String::new();
     let config = RenderConfig { display_mode, ..RenderConfig::default() };
     push_mathml(&mut mathml, events.into_iter().map(Ok::<_, std::convert::Infallible>), config).ok()?;
-    if mathml.len() > MAX_MATHML {
+    if mathml.len() > MAX_MATHML_BYTES {
         return None;
     }
     let clean = sanitize::formula(&mathml);

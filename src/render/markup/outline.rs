@@ -3,9 +3,9 @@
 use comrak::nodes::{Node, NodeValue};
 
 /// The level of the heading above a reply.
-const ABOVE: u8 = 3;
+const PARENT_HEADING_LEVEL: u8 = 3;
 /// The last level of HTML.
-const LAST: u8 = 6;
+const MAX_HEADING_LEVEL: u8 = 6;
 
 /// Open heading levels in the model's text: bit n for level n.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -23,11 +23,11 @@ impl Outline {
 
     /// The level at which a heading of this written level is shown.
     fn place(&mut self, written: u8) -> u8 {
-        let bit = 1 << written.min(LAST);
+        let bit = 1 << written.min(MAX_HEADING_LEVEL);
         // A heading closes all headings of the same or a lower rank.
         self.0 = (self.0 & (bit - 1)) | bit;
-        let depth = u8::try_from(self.0.count_ones()).unwrap_or(LAST);
-        (ABOVE + depth).min(LAST)
+        let depth = u8::try_from(self.0.count_ones()).unwrap_or(MAX_HEADING_LEVEL);
+        (PARENT_HEADING_LEVEL + depth).min(MAX_HEADING_LEVEL)
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use ammonia::{Builder, UrlRelative};
 
 /// Elements of prose. `data` marks the slots.
-const PROSE: &[&str] = &[
+const PROSE_ELEMENTS: &[&str] = &[
     "a",
     "blockquote",
     "br",
@@ -36,7 +36,7 @@ const PROSE: &[&str] = &[
 ];
 
 /// MathML Core elements of formulas.
-const MATH: &[&str] = &[
+const MATH_ELEMENTS: &[&str] = &[
     "math",
     "mfrac",
     "mi",
@@ -97,7 +97,7 @@ const MATH_ATTRIBUTES: &[&str] = &[
 static PROSE_POLICY: LazyLock<Builder<'static>> = LazyLock::new(|| {
     let mut policy = Builder::empty();
     policy
-        .tags(PROSE.iter().copied().collect())
+        .tags(PROSE_ELEMENTS.iter().copied().collect())
         .tag_attributes(HashMap::from([
             ("a", HashSet::from(["href"])),
             ("data", HashSet::from(["value"])),
@@ -116,7 +116,7 @@ static PROSE_POLICY: LazyLock<Builder<'static>> = LazyLock::new(|| {
 
 static MATH_POLICY: LazyLock<Builder<'static>> = LazyLock::new(|| {
     let mut policy = Builder::empty();
-    policy.tags(MATH.iter().copied().collect()).generic_attributes(MATH_ATTRIBUTES.iter().copied().collect());
+    policy.tags(MATH_ELEMENTS.iter().copied().collect()).generic_attributes(MATH_ATTRIBUTES.iter().copied().collect());
     policy
 });
 

@@ -66,7 +66,7 @@ struct ScoreTableLine<'a> {
     adjusted_p: Option<f64>,
 }
 
-/// Writes a line for each model and suite with a score, with its comparison if there is one. `defused` escapes formulas for
+/// Writes a line for each model and suite with a score, with its comparison if there is one. `escape_formula` escapes formulas for
 /// spreadsheets.
 ///
 /// # Errors
@@ -74,13 +74,13 @@ struct ScoreTableLine<'a> {
 pub fn csv(
     table: &SuiteScoreTable,
     compared: Option<&ScoreTableComparison>,
-    defused: fn(&str) -> Cow<'_, str>,
+    escape_formula: fn(&str) -> Cow<'_, str>,
 ) -> Result<String, csv::Error> {
     let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(Vec::new());
     writer.write_record(COLUMNS)?;
     for (at, suite) in table.suites.iter().enumerate() {
         for model in &table.models {
-            line((at, suite), model, compared, defused).map_or(Ok(()), |line| writer.serialize(line))?;
+            line((at, suite), model, compared, escape_formula).map_or(Ok(()), |line| writer.serialize(line))?;
         }
     }
     let bytes = writer.into_inner().map_err(|error| error.into_error())?;
@@ -91,16 +91,16 @@ fn line<'a>(
     (at, suite): (usize, &'a ScoreTableSuite),
     model: &'a ScoreTableModel,
     compared: Option<&'a ScoreTableComparison>,
-    defused: fn(&str) -> Cow<'_, str>,
+    escape_formula: fn(&str) -> Cow<'_, str>,
 ) -> Option<ScoreTableLine<'a>> {
     let score = model.scores[at]?;
     let (lower, upper) = score.interval.map(|interval| (interval.lower, interval.upper)).unzip();
     let found = compared.and_then(|compared| compared.of(&suite.suite, &model.model));
     let (win, difference) = (found.and_then(|found| found.win_interval), found.and_then(|found| found.difference));
     Some(ScoreTableLine {
-        suite: defused(&suite.suite),
-        title: defused(&suite.title),
-        model: defused(&model.model),
+        suite: escape_formula(&suite.suite),
+        title: escape_formula(&suite.title),
+        model: escape_formula(&model.model),
         score: score.score,
         lower,
         upper,
@@ -109,7 +109,7 @@ fn line<'a>(
         to_judge: score.facts.map(|facts| facts.coverage.total),
         judged_at: score.facts.and_then(|facts| day(facts.judged_at)),
         cost: score.facts.and_then(|facts| facts.cost),
-        compared_with: defused(compared.filter(|_| found.is_some()).map_or("", |compared| &compared.with)),
+        compared_with: escape_formula(compared.filter(|_| found.is_some()).map_or("", |compared| &compared.with)),
         wins: found.map(|found| found.wins),
         ties: found.map(|found| found.ties),
         losses: found.map(|found| found.losses),

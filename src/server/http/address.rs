@@ -17,14 +17,14 @@ const FORWARDED: &str = "x-forwarded-for";
 const IPV4_NETWORK_BITS: u8 = 24;
 const IPV6_NETWORK_BITS: u8 = 56;
 /// Pseudonym shared by all clients with unreadable addresses, which therefore share a limit.
-const UNREADABLE: &str = "unreadable";
+const UNREADABLE_ADDRESS: &str = "unreadable";
 
 /// Returns the pseudonym of the network of a request; `None` for loopback addresses, whose programs are not one household and which no
 /// network limit can stop.
 pub(super) fn network_of(request: &HttpRequest, trusted: &[IpNet]) -> Option<String> {
     let Client { address, hides_another } = client_of(request, trusted)?;
     if hides_another {
-        return Some(digest(UNREADABLE));
+        return Some(digest(UNREADABLE_ADDRESS));
     }
     (!address.is_loopback()).then(|| pseudonym(address))
 }
@@ -178,7 +178,7 @@ mod tests {
             for forwarded in ["unknown", "203.0.113.9,", ",", "203.0.113.9, unix:", "_hidden", "unknown, 10.0.0.2"] {
                 let request = TestRequest::default().peer_addr(peer.parse().unwrap());
                 let network = network_of(&request.insert_header((FORWARDED, forwarded)).to_http_request(), &trusted);
-                assert_eq!(network, Some(digest(UNREADABLE)), "{peer} {forwarded:?}");
+                assert_eq!(network, Some(digest(UNREADABLE_ADDRESS)), "{peer} {forwarded:?}");
             }
         }
     }

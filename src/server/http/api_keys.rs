@@ -16,8 +16,8 @@ use crate::state::AppState;
 /// Key under which wrong keys from loopback addresses are counted too: behind a proxy that is not trusted, every client has one.
 const LOOPBACK_NETWORK: &str = "this machine";
 /// Default number of entries per response, and the maximum.
-const PAGE: u32 = 100;
-const MOST: u32 = 1_000;
+const DEFAULT_PAGE_SIZE: u32 = 100;
+const MAX_PAGE_SIZE: u32 = 1_000;
 
 /// API key, without its secret.
 #[derive(Serialize, JsonSchema)]
@@ -138,7 +138,7 @@ pub(super) async fn audit(request: HttpRequest, app: web::Data<AppState>) -> Res
     let AuditQuery { actor, action, before, limit } = query.map_err(|_| refused())?.into_inner();
     let given = |text: String| Some(text).filter(|text| !text.is_empty() && !text.contains('\0'));
     let filter = AuditFilter { actor: given(actor), action: given(action), before: given(before) };
-    let limit = limit.unwrap_or(PAGE).clamp(1, MOST);
+    let limit = limit.unwrap_or(DEFAULT_PAGE_SIZE).clamp(1, MAX_PAGE_SIZE);
     let mut rows = app.store.audit_entries(&filter, limit + 1).await?;
     let has_more = rows.len() > limit as usize;
     rows.truncate(limit as usize);

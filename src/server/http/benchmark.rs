@@ -22,7 +22,7 @@ use crate::services::benchmark::scores::{self};
 use crate::state::AppState;
 
 /// Items per page.
-const PAGE: usize = 50;
+const PAGE_SIZE: usize = 50;
 
 /// Query parameters of benchmark pages; an empty one counts as absent, as forms send it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -200,12 +200,12 @@ pub(super) async fn items(
     };
     let chosen =
         || listed.iter().copied().filter(|item| wanted.category.is_empty() || item.category == wanted.category);
-    let pages = chosen().count().div_ceil(PAGE).max(1);
+    let pages = chosen().count().div_ceil(PAGE_SIZE).max(1);
     let view = pages::ItemsView {
         suite,
         categories: items.iter().map(|item| item.category.as_str()).collect(),
         category: &wanted.category,
-        items: chosen().skip(page.saturating_sub(1).saturating_mul(PAGE)).take(PAGE).collect(),
+        items: chosen().skip(page.saturating_sub(1).saturating_mul(PAGE_SIZE)).take(PAGE_SIZE).collect(),
         page,
         pages,
         is_disputed: wanted.is_disputed() && sides.is_none(),
@@ -236,7 +236,7 @@ pub(super) async fn item(
     view.judgements.retain(|row| row.variant == wanted.variant);
     let (language, carried) = (requested_language(&request), wanted.carried());
     let sorted_by = wanted.sorted_by(&name, &measured.judged_models())?;
-    let around = around(&measured, &id, sorted_by.as_ref());
+    let around = neighbours_of(&measured, &id, sorted_by.as_ref());
     let sides = sorted_by.clone().unwrap_or_else(|| [wanted.left.clone(), wanted.right.clone()]);
     let choice = pages::ItemChoice { sides, around, sorted_by, carried, fields: wanted.fields() };
     // Rendering Markdown of many answers would block the thread.
@@ -246,7 +246,7 @@ pub(super) async fn item(
 }
 
 /// Returns the previous and next item: by the score difference of two models, among the disputed items, or in suite order.
-fn around(measured: &SuiteResults, id: &str, sorted_by: Option<&[String; 2]>) -> Neighbours {
+fn neighbours_of(measured: &SuiteResults, id: &str, sorted_by: Option<&[String; 2]>) -> Neighbours {
     if let Some(models) = sorted_by {
         let pairs = measured.item_pairs(models.each_ref().map(String::as_str));
         let ids: Vec<&str> = pairs.iter().map(|pair| pair.item.as_str()).collect();

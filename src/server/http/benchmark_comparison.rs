@@ -11,14 +11,14 @@ use super::leaderboard_view::name_of;
 use crate::domain::benchmark::registry::suite as suite_named;
 use crate::domain::benchmark::run_comparison::ComparedRuns;
 use crate::domain::benchmark::run_comparison::RunComparison;
-use crate::domain::benchmark::run_manifest::SETTINGS_OF;
+use crate::domain::benchmark::run_manifest::SETTINGS_CHANGE_PREFIX;
 use crate::domain::benchmark::{SuiteOptions, custom_suite};
 use crate::pages::benchmark as pages;
 use crate::services::benchmark::error::BenchError;
 use crate::state::AppState;
 
 /// Maximum number of runs to choose from.
-const RUNS: u32 = 100;
+const MAX_LISTED_RUNS: u32 = 100;
 
 /// Query parameters of the comparison; empty ones select no run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -54,7 +54,7 @@ pub(super) async fn page(
     let suite = path.into_inner();
     let title = title(&app, &suite).await?;
     let name = |id: &str| name_of(id, &app.models);
-    let mut runs = app.store.bench_runs_of(&suite, RUNS).await.map_err(BenchError::from)?;
+    let mut runs = app.store.bench_runs_of(&suite, MAX_LISTED_RUNS).await.map_err(BenchError::from)?;
     for model in runs.iter_mut().flat_map(|row| &mut row.run.models) {
         *model = name(model);
     }
@@ -97,8 +97,8 @@ fn with_names(compared: &ComparedRuns, name: &dyn Fn(&str) -> String) -> Compare
         item.model = name(&item.model);
     }
     for change in &mut named.comparison.changes {
-        if let Some(model) = change.what.strip_prefix(SETTINGS_OF) {
-            change.what = format!("{SETTINGS_OF}{}", name(model));
+        if let Some(model) = change.what.strip_prefix(SETTINGS_CHANGE_PREFIX) {
+            change.what = format!("{SETTINGS_CHANGE_PREFIX}{}", name(model));
         }
     }
     named

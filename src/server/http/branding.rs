@@ -80,7 +80,7 @@ pub(super) async fn accent(app: web::Data<AppState>) -> HttpResponse {
 pub(super) async fn preview(request: HttpRequest, app: web::Data<AppState>, file: web::Path<String>) -> HttpResponse {
     let mut known = [None].into_iter().chain(Outcome::ALL.map(Some));
     let outcome = known.find(|outcome| preview_file(*outcome) == *file);
-    match outcome.and_then(|outcome| drawn_once(outcome, &app.settings.now().site.accent)) {
+    match outcome.and_then(|outcome| cached_picture(outcome, &app.settings.now().site.accent)) {
         Some(picture) => HttpResponse::Ok()
             .content_type("image/png")
             .insert_header((header::CACHE_CONTROL, "public, max-age=86400"))
@@ -96,9 +96,9 @@ struct DrawnPictures {
 }
 
 /// Returns an image, rendered at the first request: that takes tens of milliseconds, which block the battles of the thread.
-fn drawn_once(outcome: Option<Outcome>, accent: &str) -> Option<Bytes> {
-    static DRAWN: Mutex<DrawnPictures> = Mutex::new(DrawnPictures { accent: String::new(), pictures: BTreeMap::new() });
-    let mut drawn = DRAWN.lock();
+fn cached_picture(outcome: Option<Outcome>, accent: &str) -> Option<Bytes> {
+    static PICTURE_CACHE: Mutex<DrawnPictures> = Mutex::new(DrawnPictures { accent: String::new(), pictures: BTreeMap::new() });
+    let mut drawn = PICTURE_CACHE.lock();
     if drawn.accent != accent {
         *drawn = DrawnPictures { accent: accent.to_owned(), pictures: BTreeMap::new() };
     }
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn a_picture_is_drawn_once_for_each_outcome_and_again_in_another_colour() {
-        let drawn = |outcome, accent| drawn_once(outcome, accent).unwrap();
+        let drawn = |outcome, accent| cached_picture(outcome, accent).unwrap();
         let first = drawn(Some(Outcome::Tie), "");
         assert_eq!(drawn(Some(Outcome::Tie), "").as_ptr(), first.as_ptr(), "the same bytes, and no copy of them");
         assert_ne!(drawn(None, ""), first);

@@ -359,7 +359,7 @@ pub(super) async fn join(
         return Err(AnnotatingError::UnknownLink.into());
     }
     let token = bearer(&request).ok_or(CampaignApiError::NoToken)?;
-    app.limits.take_place(network(&request, &app).as_deref()).await?;
+    app.limits.count_campaign_place(network(&request, &app).as_deref()).await?;
     let joining = JoinIdentity { request: sent.request.as_deref(), participant: sent.participant.as_deref() };
     let invite = joining::join(&app.store, &app.rng, id, (token, joining), app.clock.now()).await?;
     Ok(HttpResponse::Ok().insert_header((CACHE_CONTROL, "no-store")).json(JoinAnswer { invite }))

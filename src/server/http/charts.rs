@@ -16,9 +16,9 @@ use crate::render::chart::pairs::Pairs;
 use crate::state::AppState;
 
 /// Numbers of models to choose from.
-const COUNTS: [usize; 4] = [10, 25, 50, 100];
+const MODEL_COUNTS: [usize; 4] = [10, 25, 50, 100];
 /// Default number of models in the charts: as many remain legible.
-const DEFAULT_COUNT: usize = 25;
+const DEFAULT_MODEL_COUNT: usize = 25;
 
 /// Query parameters of the charts: `?models=50&model=crane`.
 #[derive(Debug, Default, Deserialize)]
@@ -40,10 +40,10 @@ impl ChartsQuery {
     fn count(&self, total: usize) -> Result<usize, PageError> {
         let refused = || PageError::InvalidQuery(format!("models is {:?}: 10, 25, 50, 100 or all", self.models));
         match self.models.as_str() {
-            "" => Ok(DEFAULT_COUNT.min(total)),
+            "" => Ok(DEFAULT_MODEL_COUNT.min(total)),
             "all" => Ok(total),
             number => {
-                let known = number.parse().ok().filter(|number| COUNTS.contains(number));
+                let known = number.parse().ok().filter(|number| MODEL_COUNTS.contains(number));
                 Ok(known.ok_or_else(refused)?.min(total))
             }
         }
@@ -82,7 +82,7 @@ pub(super) async fn charts(request: HttpRequest, app: web::Data<AppState>) -> Re
     let view = ChartsView {
         votes: study.leaderboard.votes.rated,
         counts: count_links(&query, count, total),
-        against: against(ids, &wanted, &query, &study.pairs),
+        against: opponent_rows(ids, &wanted, &query, &study.pairs),
         query: query.query_string(),
         charts,
     };
@@ -91,7 +91,7 @@ pub(super) async fn charts(request: HttpRequest, app: web::Data<AppState>) -> Re
 
 /// Returns links to other numbers of models; empty if all are shown anyway.
 fn count_links(query: &LeaderboardQuery, count: usize, total: usize) -> Vec<CountLink> {
-    if total <= COUNTS[0] {
+    if total <= MODEL_COUNTS[0] {
         return Vec::new();
     }
     let link = |value: &str, models: usize| {
@@ -99,12 +99,12 @@ fn count_links(query: &LeaderboardQuery, count: usize, total: usize) -> Vec<Coun
         parameters.push(("models", value));
         CountLink { models, href: format!("/leaderboard/charts{}", query_string(&parameters)), chosen: models == count }
     };
-    let fewer = COUNTS.into_iter().filter(|&models| models < total);
+    let fewer = MODEL_COUNTS.into_iter().filter(|&models| models < total);
     fewer.map(|models| link(&models.to_string(), models)).chain([link("all", total)]).collect()
 }
 
 /// Returns the selected or else the first model against each other model shown; `None` without any shared battle.
-fn against(
+fn opponent_rows(
     models: Vec<(&str, &str)>,
     wanted: &ChartsQuery,
     query: &LeaderboardQuery,
@@ -114,7 +114,7 @@ fn against(
         return None;
     }
     let chosen = models.iter().position(|(id, _)| *id == wanted.model).unwrap_or(0);
-    let meetings = pairs.meetings(chosen, models.len()).into_iter();
+    let meetings = pairs.opponent_records(chosen, models.len()).into_iter();
     let mut kept: Vec<(String, String)> =
         query.given().into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
     if !wanted.models.is_empty() {

@@ -7,10 +7,10 @@ use actix_web::dev::Extensions;
 use actix_web::rt::net::TcpStream;
 use socket2::SockRef;
 
-use crate::ws::outbox::SEND_LIMIT;
+use crate::ws::outbox::SEND_TIMEOUT;
 
 /// Send buffer per connection in bytes. By default it would grow to megabytes each, and hide for long that the client does not read.
-const SEND_BUFFER: usize = 64 * 1024;
+const SEND_BUFFER_BYTES: usize = 64 * 1024;
 
 /// Callback for `HttpServer::on_connect`: limits the send buffer.
 pub(super) fn limit(connection: &dyn Any, _: &mut Extensions) {
@@ -22,8 +22,8 @@ pub(super) fn limit(connection: &dyn Any, _: &mut Extensions) {
 
 fn limit_stream(stream: &TcpStream) -> io::Result<()> {
     let socket = SockRef::from(stream);
-    socket.set_send_buffer_size(SEND_BUFFER)?;
+    socket.set_send_buffer_size(SEND_BUFFER_BYTES)?;
     #[cfg(target_os = "linux")]
-    socket.set_tcp_user_timeout(Some(SEND_LIMIT))?;
+    socket.set_tcp_user_timeout(Some(SEND_TIMEOUT))?;
     Ok(())
 }

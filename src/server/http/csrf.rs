@@ -27,11 +27,11 @@ use super::images;
 use crate::state::AppState;
 
 /// Time limit for a body. Apart from images, the longest that any route reads is 64 KiB.
-const BODY_TIME: Duration = Duration::from_secs(10);
+const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 /// Time limit for an image: a phone sends megabytes slowly.
-const IMAGE_TIME: Duration = Duration::from_secs(90);
+const IMAGE_TIMEOUT: Duration = Duration::from_secs(90);
 /// Path prefix of websockets, whose messages arrive as a body.
-const SOCKETS: &str = "/ws/";
+const SOCKET_PATH_PREFIX: &str = "/ws/";
 /// Header that names the relation to the requesting page's site, sent even by browsers that omit `Origin`.
 const FETCH_SITE: &str = "sec-fetch-site";
 
@@ -46,7 +46,7 @@ pub(super) async fn refuse_cross_site<B: MessageBody>(
 ) -> Result<ServiceResponse<EitherBody<B>>, Error> {
     if request.method().is_safe() {
         // A form handler would wait for this body forever, or decompress it.
-        if !request.path().starts_with(SOCKETS) {
+        if !request.path().starts_with(SOCKET_PATH_PREFIX) {
             drop(request.take_payload());
         }
         return Ok(next.call(request).await?.map_into_left_body());
@@ -55,7 +55,7 @@ pub(super) async fn refuse_cross_site<B: MessageBody>(
         return Ok(request.error_response(refused).map_into_right_body());
     }
     let is_late = Rc::new(Cell::new(false));
-    let time = if request.path() == images::PATH { IMAGE_TIME } else { BODY_TIME };
+    let time = if request.path() == images::UPLOAD_PATH { IMAGE_TIMEOUT } else { BODY_TIMEOUT };
     let body = in_time(request.take_payload(), time, Rc::clone(&is_late));
     let body: Pin<Box<dyn Stream<Item = Result<Bytes, PayloadError>>>> = Box::pin(body);
     request.set_payload(Payload::from(body));
@@ -167,11 +167,11 @@ mod tests {
             tokio::time::sleep(Duration::from_secs(1)).await;
             Some((Ok(Bytes::from_static(b"x")), second + 1))
         });
-        let body: Vec<_> = in_time(Box::pin(trickle), BODY_TIME, Rc::clone(&is_late)).collect().await;
+        let body: Vec<_> = in_time(Box::pin(trickle), BODY_TIMEOUT, Rc::clone(&is_late)).collect().await;
         assert!((9..=11).contains(&body.len()) && body.last().unwrap().is_err() && is_late.get(), "{}", body.len());
         let is_late = Rc::new(Cell::new(false));
         let whole = stream::iter([Ok(Bytes::from_static(b"x"))]);
-        let body: Vec<_> = in_time(whole, BODY_TIME, Rc::clone(&is_late)).collect().await;
+        let body: Vec<_> = in_time(whole, BODY_TIMEOUT, Rc::clone(&is_late)).collect().await;
         assert!(body.len() == 1 && body[0].is_ok() && !is_late.get());
     }
 }

@@ -16,9 +16,9 @@ use crate::render::docs::{Generated, Guide};
 use crate::render::i18n::pages::page_texts;
 
 /// Example file with every setting and its default.
-const EXAMPLE: &str = include_str!("../../../deploy/langya.example.toml");
+const EXAMPLE_SETTINGS: &str = include_str!("../../../deploy/langya.example.toml");
 /// Page shown at `/docs`.
-const FIRST: &str = "start";
+const START_PAGE: &str = "start";
 
 /// Documentation in every language, parsed at the first request.
 pub(super) struct Docs {
@@ -49,7 +49,7 @@ impl Docs {
                 answer: words.answer,
             };
             let generated = Generated {
-                settings: reference::settings(EXAMPLE),
+                settings: reference::settings(EXAMPLE_SETTINGS),
                 commands: (self.commands)(),
                 api: reference::api(openapi::document(), words),
             };
@@ -71,7 +71,7 @@ pub(super) async fn first(request: HttpRequest, docs: web::Data<Docs>) -> HttpRe
     let query = web::Query::<DocsQuery>::from_query(request.query_string());
     let query = query.map(|query| query.into_inner().q).unwrap_or_default();
     if query.trim().is_empty() {
-        return shown(&request, &docs, FIRST).await;
+        return shown(&request, &docs, START_PAGE).await;
     }
     let guide = docs.guide(requested_language(&request));
     let hits = search(guide, &query);

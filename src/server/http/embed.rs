@@ -14,8 +14,8 @@ use crate::pages::embed::{EmbedTheme, EmbedView, embed_html};
 use crate::state::AppState;
 
 /// Maximum and default number of models.
-const MOST: usize = 100;
-const USUAL: usize = 10;
+const MAX_MODELS: usize = 100;
+const DEFAULT_MODELS: usize = 10;
 
 /// Query parameters of the frame; others are ignored.
 #[derive(Debug, Default, Deserialize)]
@@ -42,7 +42,7 @@ pub(super) async fn leaderboard(
     }
     let mut leaderboard = view(&app);
     let models = leaderboard.rows.len();
-    leaderboard.rows.truncate(query.top.unwrap_or(USUAL).clamp(1, MOST));
+    leaderboard.rows.truncate(query.top.unwrap_or(DEFAULT_MODELS).clamp(1, MAX_MODELS));
     let page = Page::new(&request, pages::Section::None);
     let html = embed_html(&EmbedView { page, leaderboard, models, theme: query.theme });
     let tag = weak_tag(html.as_bytes());

@@ -20,7 +20,7 @@ use crate::services::model_register::RegisterError;
 use crate::services::public_log::PublicLogError;
 
 /// Text of a request that fails because of a database outage.
-const OUTAGE: &str = "the database does not answer at the moment: try again in a minute";
+const OUTAGE_TEXT: &str = "the database does not answer at the moment: try again in a minute";
 
 /// Error of a page request.
 #[derive(Debug, thiserror::Error)]
@@ -55,40 +55,40 @@ pub enum PageError {
     #[error("{}", .0.in_english())]
     InvalidField(InvalidField),
     /// The filtered leaderboard could not be computed.
-    #[error("{}", if .0.is_outage() { OUTAGE.to_owned() } else if .0.is_missing() || matches!(.0, FilteredLeaderboardError::Shared(FlightError::Busy)) { .0.to_string() } else { "the leaderboard could not be computed: try again".to_owned() })]
+    #[error("{}", if .0.is_outage() { OUTAGE_TEXT.to_owned() } else if .0.is_missing() || matches!(.0, FilteredLeaderboardError::Shared(FlightError::Busy)) { .0.to_string() } else { "the leaderboard could not be computed: try again".to_owned() })]
     FilteredLeaderboard(#[from] FilteredLeaderboardError),
     /// The benchmark is unknown, or could not be read.
-    #[error("{}", if .0.is_outage() { OUTAGE.to_owned() } else if .0.is_missing() || matches!(.0, BenchError::Shared(FlightError::Busy)) { .0.to_string() } else { "the benchmark could not be read: try again".to_owned() })]
+    #[error("{}", if .0.is_outage() { OUTAGE_TEXT.to_owned() } else if .0.is_missing() || matches!(.0, BenchError::Shared(FlightError::Busy)) { .0.to_string() } else { "the benchmark could not be read: try again".to_owned() })]
     Bench(#[from] BenchError),
     /// The correlations could not be computed.
     #[error("{}", if .0.is_input() || matches!(.0, CorrelationError::Shared(FlightError::Busy)) { .0.to_string() } else { "the correlations could not be computed: try again".to_owned() })]
     Correlation(#[from] CorrelationError),
     /// The database could not be read or written.
-    #[error("{}", if .0.is_outage() { OUTAGE } else { "the database could not be used: try again" })]
+    #[error("{}", if .0.is_outage() { OUTAGE_TEXT } else { "the database could not be used: try again" })]
     Store(#[from] StoreError),
     /// The first computation is not finished.
     #[error("the correlations are being computed: try again in a moment")]
     Early,
     /// The report on judges of battles could not be computed.
-    #[error("{}", if .0.is_outage() { OUTAGE } else { "judge verdicts could not be read: try again" })]
+    #[error("{}", if .0.is_outage() { OUTAGE_TEXT } else { "judge verdicts could not be read: try again" })]
     BattleJudging(#[from] BattleJudgingError),
     /// The campaign report could not be computed.
-    #[error("{}", if .0.is_outage() { OUTAGE.to_owned() } else if .0.is_busy() { .0.to_string() } else { "the report could not be made: try again".to_owned() })]
+    #[error("{}", if .0.is_outage() { OUTAGE_TEXT.to_owned() } else if .0.is_busy() { .0.to_string() } else { "the report could not be made: try again".to_owned() })]
     CampaignReport(#[from] CampaignReportError),
     /// The model register could not be read.
-    #[error("{}", if .0.is_outage() { OUTAGE } else { "the register of models could not be read: try again" })]
+    #[error("{}", if .0.is_outage() { OUTAGE_TEXT } else { "the register of models could not be read: try again" })]
     Register(#[from] RegisterError),
     /// The past battle could not be read.
-    #[error("{}", if matches!(.0, VoteError::Store(error) if error.is_outage()) { OUTAGE } else { "the battle could not be read: try again" })]
+    #[error("{}", if matches!(.0, VoteError::Store(error) if error.is_outage()) { OUTAGE_TEXT } else { "the battle could not be read: try again" })]
     PastBattle(#[from] VoteError),
     /// The public log could not be read.
-    #[error("{}", if .0.is_outage() { OUTAGE } else { "the public log could not be read: try again" })]
+    #[error("{}", if .0.is_outage() { OUTAGE_TEXT } else { "the public log could not be read: try again" })]
     PublicLog(#[from] PublicLogError),
     /// The visitor is not signed in.
     #[error("this arena asks people to sign in first: open /sign-in")]
     SignInRequired,
     /// The voter test failed.
-    #[error("{}", if .0.cause().is_some_and(FlaggedError::is_outage) { OUTAGE.to_owned() } else if matches!(.0, FlightError::Busy) { .0.to_string() } else { "voters could not be tested: try again".to_owned() })]
+    #[error("{}", if .0.cause().is_some_and(FlaggedError::is_outage) { OUTAGE_TEXT.to_owned() } else if matches!(.0, FlightError::Busy) { .0.to_string() } else { "voters could not be tested: try again".to_owned() })]
     FlaggedVoters(#[from] FlightError<FlaggedError>),
     /// The preview of a decision failed.
     #[error("the preview could not be computed: try again")]

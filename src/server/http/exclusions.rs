@@ -14,8 +14,8 @@ use crate::pages::query_string::escaped;
 use crate::state::AppState;
 
 /// Exclusions per page, and the maximum of a JSON response.
-const PAGE: u32 = 100;
-const MOST: u32 = 1_000;
+const PAGE_SIZE: u32 = 100;
+const MAX_PAGE_SIZE: u32 = 1_000;
 
 /// Query parameters of the exclusions.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -104,7 +104,7 @@ fn query_of(request: &HttpRequest) -> Result<ExclusionsQuery, PageError> {
 }
 
 async fn list(app: &AppState, query: &ExclusionsQuery) -> Result<ExclusionList, PageError> {
-    let limit = query.limit.unwrap_or(PAGE).clamp(1, MOST);
+    let limit = query.limit.unwrap_or(PAGE_SIZE).clamp(1, MAX_PAGE_SIZE);
     let (time, id) = cursor(&query.before)?;
     let rule = Some(query.rule.as_str()).filter(|rule| !rule.is_empty());
     let mut rows = app.store.latest_exclusions(rule, (time, id), limit + 1).await?;

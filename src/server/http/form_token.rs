@@ -14,7 +14,7 @@ use crate::state::AppState;
 /// Maximum size of a form in bytes.
 pub(super) const MAX_FORM_BYTES: usize = 4_096;
 /// Purpose that the token's signature covers.
-const FORM: &str = "form";
+const TOKEN_PURPOSE: &str = "form";
 
 /// Form with no field but its token.
 #[derive(Deserialize)]
@@ -29,7 +29,7 @@ pub(super) fn visitor(request: &HttpRequest, app: &AppState) -> Visitor {
 
 /// Returns the CSRF token of this visitor's forms.
 pub(super) fn token(app: &AppState, visitor: &Visitor) -> String {
-    app.sessions.signature(FORM, visitor.session.id.as_str())
+    app.sessions.signature(TOKEN_PURPOSE, visitor.session.id.as_str())
 }
 
 /// Checks that a form comes from one of the arena's own pages and carries the token of this session.
@@ -39,7 +39,7 @@ pub(super) fn token(app: &AppState, visitor: &Visitor) -> String {
 pub(super) fn check(request: &HttpRequest, app: &AppState, visitor: &Visitor, token: &str) -> Result<(), PageError> {
     let from_us = hosts::is_own_page(request.headers(), &app.settings.now().server.public_url);
     let of_this_session =
-        visitor.new_cookie.is_none() && app.sessions.is_signature(FORM, visitor.session.id.as_str(), token);
+        visitor.new_cookie.is_none() && app.sessions.is_signature(TOKEN_PURPOSE, visitor.session.id.as_str(), token);
     if from_us && of_this_session { Ok(()) } else { Err(PageError::ForeignForm) }
 }
 

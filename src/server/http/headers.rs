@@ -46,7 +46,7 @@ pub async fn security_headers(
             let framed = response.response_mut().extensions_mut().remove::<FrameAncestors>();
             set(response.headers_mut(), is_secure);
             if let Some(ancestors) = framed {
-                let_frame(response.headers_mut(), &ancestors);
+                allow_framing(response.headers_mut(), &ancestors);
             }
             Ok(response)
         }
@@ -66,7 +66,7 @@ fn set(headers: &mut HeaderMap, is_secure: bool) {
 }
 
 /// Allows these sites to frame the response; if their list is not a valid header, framing stays forbidden.
-fn let_frame(headers: &mut HeaderMap, FrameAncestors(sites): &FrameAncestors) {
+fn allow_framing(headers: &mut HeaderMap, FrameAncestors(sites): &FrameAncestors) {
     let policy = CONTENT_SECURITY_POLICY.replace("frame-ancestors 'none'", &format!("frame-ancestors {sites}"));
     let Ok(policy) = HeaderValue::from_str(&policy) else { return };
     headers.insert(HeaderName::from_static("content-security-policy"), policy);

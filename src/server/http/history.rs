@@ -27,7 +27,7 @@ use crate::services::labeling::visitor_labels;
 use crate::state::AppState;
 
 /// Maximum length of a search text in characters.
-const MAX_SEARCH: usize = 200;
+const MAX_SEARCH_CHARS: usize = 200;
 
 /// Query parameters of the list.
 #[derive(Debug, Default, Deserialize)]
@@ -51,7 +51,7 @@ pub(super) async fn list(
     query: web::Query<HistoryQuery>,
 ) -> Result<HttpResponse, PageError> {
     let visitor = owner(&request, &app).await?;
-    let search: String = query.q.chars().filter(|c| !c.is_control()).take(MAX_SEARCH).collect();
+    let search: String = query.q.chars().filter(|c| !c.is_control()).take(MAX_SEARCH_CHARS).collect();
     let before = Some(query.before.as_str()).filter(|id| !id.is_empty()).and_then(BattleId::parse);
     let wanted = Some(search.trim().to_owned()).filter(|search| !search.is_empty());
     let found = match visitor.new_cookie {
@@ -176,7 +176,7 @@ pub(super) async fn shared(
         Some(battle) => {
             let removal = RemovalView {
                 token: token.into_inner(),
-                asked: request.query_string() == ASKED,
+                asked: request.query_string() == ASKED_QUERY,
                 pictures: format!("{}/site/preview", public_address(&request, &app)),
             };
             past_battle(&request, battle, BattleReader::Anybody(removal)).await?
@@ -200,14 +200,14 @@ pub(super) async fn ask_removal(
     let battle = if is_share_token(&token) { app.store.shared_battle(&token).await? } else { None };
     let battle = battle.ok_or_else(|| PageError::MissingObject(MissingObject::SharedBattle))?;
     match deletion_requests::ask(&app.store, &app.rng, app.clock.as_ref(), battle, &form.reason).await {
-        Ok(()) => Ok(see_other(&format!("/shared/{token}?{ASKED}#removal"))),
+        Ok(()) => Ok(see_other(&format!("/shared/{token}?{ASKED_QUERY}#removal"))),
         Err(DeletionRequestError::Store(error)) => Err(error.into()),
         Err(_) => Err(PageError::InvalidField(InvalidField::Reason)),
     }
 }
 
 /// Query of the page after a removal request.
-const ASKED: &str = "asked=1";
+const ASKED_QUERY: &str = "asked=1";
 
 /// Form of a removal request.
 #[derive(Deserialize)]

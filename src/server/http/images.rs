@@ -19,7 +19,7 @@ use crate::state::AppState;
 use crate::ws::error_codes::ErrorCode;
 
 /// Path of uploads.
-pub(super) const PATH: &str = "/images";
+pub(super) const UPLOAD_PATH: &str = "/images";
 
 /// Stored image.
 #[derive(Serialize)]

@@ -19,7 +19,7 @@ use crate::state::AppState;
 /// [`PageError`] for invalid parameters.
 pub(super) async fn csv(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
     let mut table = Vec::new();
-    let leaderboard = wanted(&request, &app).await?;
+    let leaderboard = requested_leaderboard(&request, &app).await?;
     ranked_models(&leaderboard.models, Format::Csv, &mut table).map_err(|_| PageError::Early)?;
     let name = "attachment; filename=\"leaderboard.csv\"";
     Ok(HttpResponse::Ok()
@@ -33,7 +33,7 @@ pub(super) async fn csv(request: HttpRequest, app: web::Data<AppState>) -> Resul
 /// # Errors
 /// As [`csv()`].
 pub(super) async fn svg(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
-    let leaderboard = wanted(&request, &app).await?;
+    let leaderboard = requested_leaderboard(&request, &app).await?;
     let named = |model: &RankedModel| RankedModel { model: name_of(&model.model, &app.models), ..model.clone() };
     let models: Vec<RankedModel> = leaderboard.models.iter().map(named).collect();
     let frame = chart::Frame { language: requested_language(&request), setting: Setting::File };
@@ -41,7 +41,7 @@ pub(super) async fn svg(request: HttpRequest, app: web::Data<AppState>) -> Resul
     Ok(HttpResponse::Ok().content_type("image/svg+xml; charset=utf-8").body(drawing))
 }
 
-async fn wanted(request: &HttpRequest, app: &AppState) -> Result<Leaderboard, PageError> {
+async fn requested_leaderboard(request: &HttpRequest, app: &AppState) -> Result<Leaderboard, PageError> {
     let filter = LeaderboardQuery::parse(request.query_string())?.filter()?;
     if filter.is_plain() {
         return Ok(app.leaderboard.latest().leaderboard.clone());

@@ -43,7 +43,7 @@ pub(super) fn style_chart(leaderboard: &Leaderboard, frame: chart::Frame) -> Opt
 
 /// Returns the filtered leaderboard, with the votes of the latest leaderboard or slightly fewer.
 pub(super) async fn answer(app: &AppState, filter: &LeaderboardFilter) -> Result<Arc<FilteredLeaderboard>, PageError> {
-    Ok(app.filtered.get(filter, app.leaderboard.latest().shown_upto()).await?)
+    Ok(app.filtered.get(filter, app.leaderboard.latest().last_public_seq()).await?)
 }
 
 #[derive(Serialize)]

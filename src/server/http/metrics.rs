@@ -20,8 +20,8 @@ use crate::pages::not_found;
 use crate::state::AppState;
 
 /// Names or name prefixes of headers that proxies add.
-const PROXIED: [&str; 3] = ["forwarded", "via", "true-client-ip"];
-const PROXIED_BEGIN: [&str; 9] =
+const PROXY_HEADERS: [&str; 3] = ["forwarded", "via", "true-client-ip"];
+const PROXY_HEADER_PREFIXES: [&str; 9] =
     ["x-forwarded", "x-real-", "x-client-", "x-envoy-", "x-original-", "cf-", "cdn-", "fastly-", "fly-"];
 
 /// `GET /metrics`; 404 for other clients.
@@ -32,7 +32,7 @@ pub(super) async fn metrics(request: HttpRequest, app: web::Data<AppState>) -> H
     if !is_allowed(peer, &settings.server.metrics_allow) || is_proxied(headers, version, public_url) {
         return not_found::not_found(&request);
     }
-    look(&app).await;
+    update_gauges(&app).await;
     HttpResponse::Ok().content_type("text/plain; version=0.0.4; charset=utf-8").body(metrics::render())
 }
 
@@ -46,14 +46,14 @@ fn is_allowed(peer: Option<IpAddr>, networks: &[IpNet]) -> bool {
 fn is_proxied(headers: &HeaderMap, version: Version, public_url: &str) -> bool {
     // Header names are lower case here.
     let written_by_proxies =
-        |name: &str| PROXIED.contains(&name) || PROXIED_BEGIN.iter().any(|begin| name.starts_with(begin));
+        |name: &str| PROXY_HEADERS.contains(&name) || PROXY_HEADER_PREFIXES.iter().any(|begin| name.starts_with(begin));
     headers.keys().any(|name| written_by_proxies(name.as_str()))
         || version < Version::HTTP_11
         || is_by_public_name(headers, public_url)
 }
 
 /// Updates the gauges that are read on request rather than counted.
-async fn look(app: &AppState) {
+async fn update_gauges(app: &AppState) {
     let roster = app.models.current();
     metrics::battles_live(app.battles.in_memory());
     metrics::models_drawable(roster.healthy().len());

@@ -60,7 +60,7 @@ use std::sync::Arc;
 use actix_web::middleware::{Compress, from_fn};
 use actix_web::{App, FromRequest, Handler, HttpServer, Resource, Responder, web};
 
-use crate::infra::oidc::CALLBACK;
+use crate::infra::oidc::CALLBACK_PATH;
 use crate::state::AppState;
 pub use branding::check_logo;
 pub use running_server::RunningServer;
@@ -135,7 +135,7 @@ fn own(config: &mut web::ServiceConfig) {
                 .post(sign_in::sign_out),
         )
         .service(web::resource("/sign-in/provider").get(sign_in::provider))
-        .service(web::resource(CALLBACK).get(oidc_callback::callback))
+        .service(web::resource(CALLBACK_PATH).get(oidc_callback::callback))
         .service(web::resource("/history").get(history::list).route(web::head().to(history::list)))
         .service(web::resource("/history/export").get(history::export))
         .service(
@@ -291,7 +291,7 @@ pub fn serve(app: Arc<AppState>, listener: TcpListener, commands: fn() -> String
     .tcp_nodelay(true)
     .on_connect(connections::limit)
     .disable_signals()
-    .shutdown_timeout(running_server::LAST_BYTES.as_secs());
+    .shutdown_timeout(running_server::LAST_BYTES_TIMEOUT.as_secs());
     if workers > 0 {
         server = server.workers(workers);
     }

@@ -25,7 +25,7 @@ use crate::services::leaderboard::filtered::{FilteredLeaderboard, FilteredLeader
 use crate::state::AppState;
 
 /// Maximum number of opponents in each list.
-const OPPONENTS: usize = 5;
+const MAX_LISTED_OPPONENTS: usize = 5;
 
 /// `GET /models/ID`
 ///
@@ -50,18 +50,18 @@ async fn view(request: &HttpRequest, app: &AppState, card: ModelCard) -> Result<
     let id = card.id.as_str();
     let place = latest.leaderboard.models.iter().position(|row| row.model == id);
     let rated = match place {
-        Some(_) => now_or_later(app.filtered.get(&LeaderboardFilter::default(), latest.shown_upto()).await)?,
+        Some(_) => pending_as_none(app.filtered.get(&LeaderboardFilter::default(), latest.last_public_seq()).await)?,
         None => None,
     };
     let usage = match place {
-        Some(_) => now_or_later(app.value.recent_usage(latest.shown_upto()).await)?,
+        Some(_) => pending_as_none(app.value.recent_usage(latest.last_public_seq()).await)?,
         None => None,
     };
     let column = place.and_then(|_| sliced_by(&app.leaderboard.slice_votes().counts));
     let slices = match column {
         Some(column) => {
             let filter = LeaderboardFilter { pool_by: Some(column), ..LeaderboardFilter::default() };
-            let pooled = now_or_later(app.filtered.get(&filter, latest.shown_upto()).await)?;
+            let pooled = pending_as_none(app.filtered.get(&filter, latest.last_public_seq()).await)?;
             let pooled = pooled.and_then(|found| found.leaderboard.pooled.clone());
             pooled.map(|pooled| slices(&pooled, id, column, page_texts(language)))
         }
@@ -87,7 +87,7 @@ async fn view(request: &HttpRequest, app: &AppState, card: ModelCard) -> Result<
 }
 
 /// Maps a pending computation to `None`; database outages stay errors.
-fn now_or_later<T>(found: Result<T, FilteredLeaderboardError>) -> Result<Option<T>, PageError> {
+fn pending_as_none<T>(found: Result<T, FilteredLeaderboardError>) -> Result<Option<T>, PageError> {
     match found {
         Ok(found) => Ok(Some(found)),
         Err(error) if error.is_outage() => Err(error.into()),
@@ -134,15 +134,15 @@ fn history(rated: &FilteredLeaderboard, card: &ModelCard, request: &HttpRequest)
 fn opponents(app: &AppState, rated: &FilteredLeaderboard, id: &str) -> [Vec<OpponentRow>; 2] {
     let models = &rated.leaderboard.models;
     let Some(place) = models.iter().position(|row| row.model == id) else { return Default::default() };
-    let met = rated.pairs.meetings(place, models.len()).into_iter().filter_map(|meeting| {
+    let met = rated.pairs.opponent_records(place, models.len()).into_iter().filter_map(|meeting| {
         let (won, votes) = (meeting.won?, meeting.votes.filter(|votes| *votes > 0.0)?);
         let opponent = app.models.card(&ModelId::new(&models[meeting.opponent].model));
         Some(OpponentRow { id: opponent.id.to_string(), name: opponent.name, won, votes, predicted: meeting.predicted })
     });
     let mut met: Vec<OpponentRow> = met.collect();
     met.sort_by(|one, other| other.won.total_cmp(&one.won).then(other.votes.total_cmp(&one.votes)));
-    let best = met.len().div_ceil(2).min(OPPONENTS);
-    let worst = (met.len() - best).min(OPPONENTS);
+    let best = met.len().div_ceil(2).min(MAX_LISTED_OPPONENTS);
+    let worst = (met.len() - best).min(MAX_LISTED_OPPONENTS);
     let worst = met.iter().rev().take(worst).cloned().collect();
     met.truncate(best);
     [met, worst]

@@ -41,7 +41,7 @@ pub(super) async fn begin(
     former: Option<String>,
 ) -> Result<HttpResponse, OidcError> {
     let flow = Flow::begin(purpose, next, &app.rng, app.clock.now()).replacing(former);
-    let address = noted(app.oidc.authorization(&flow).await)?;
+    let address = log_error(app.oidc.authorization(&flow).await)?;
     let mut response = see_other(&address);
     let cookie = cookie(flow.cookie(&app.sessions), &app.settings.now().server.public_url);
     // A cookie built here is always valid text.
@@ -67,11 +67,11 @@ pub(super) async fn identity(request: &HttpRequest, app: &AppState, flow: &Flow)
     };
     let (state, error) = (one("state")?.unwrap_or_default(), one("error")?);
     let answer = ProviderCallback { state, code: one("code")?.filter(|_| error.is_none()), issuer: one("iss")? };
-    noted(app.oidc.identity(flow, answer).await).map_err(OidcSignInError::Provider)
+    log_error(app.oidc.identity(flow, answer).await).map_err(OidcSignInError::Provider)
 }
 
 /// Logs errors that an operator can fix.
-fn noted<T>(result: Result<T, OidcError>) -> Result<T, OidcError> {
+fn log_error<T>(result: Result<T, OidcError>) -> Result<T, OidcError> {
     result.inspect_err(|error| {
         if matches!(error, OidcError::Provider(_) | OidcError::Token(_)) {
             tracing::warn!(%error, "sign-in through the OIDC provider fails");

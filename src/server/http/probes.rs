@@ -15,7 +15,7 @@ use crate::infra::tasks::{JobNeed, JobState, PanickedJob, Tasks};
 use crate::state::AppState;
 
 /// Timeout for the database, and for the disk of the data folder.
-const TIMEOUT: Duration = Duration::from_secs(2);
+const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// `GET /healthz`: confirms that the process runs.
 pub(super) async fn healthz() -> &'static str {
@@ -82,7 +82,7 @@ pub(super) async fn readyz(app: web::Data<AppState>) -> HttpResponse {
 }
 
 async fn database(app: &AppState) -> Option<&'static str> {
-    match tokio::time::timeout(TIMEOUT, app.store.check()).await {
+    match tokio::time::timeout(PROBE_TIMEOUT, app.store.check()).await {
         Ok(Ok(())) => None,
         Ok(Err(_)) | Err(_) if app.store.outage_kind() == Some(OutageKind::NoConnection) => {
             Some("database: its server has no connection left, raise its max_connections")
@@ -133,7 +133,7 @@ fn redis(app: &AppState) -> Option<&'static str> {
 /// Returns an error if no file can be created in the data folder. An embedded database in it is checked separately.
 async fn data_folder(app: &AppState) -> Option<&'static str> {
     let folder = app.settings.now().storage.data_dir.clone();
-    let is_writable = app.data_folder.is_writable(TIMEOUT, move || disk::is_writable(&folder)).await;
+    let is_writable = app.data_folder.is_writable(PROBE_TIMEOUT, move || disk::is_writable(&folder)).await;
     (!is_writable).then_some("data folder: not writable, see `langya doctor`")
 }
 

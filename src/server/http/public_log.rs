@@ -21,7 +21,7 @@ use crate::services::public_log::reader::{LoggedVoteReceipt, PublicLogLookup};
 use crate::state::AppState;
 
 /// Suffix of a proof's address.
-const PROOF: &str = ".tlog-proof";
+const PROOF_SUFFIX: &str = ".tlog-proof";
 
 /// Query parameters of the page.
 #[derive(Debug, Default, Deserialize)]
@@ -136,7 +136,7 @@ fn rules(settings: &RatingSettings) -> RatingRules {
 /// # Errors
 /// [`PageError`] for an unknown vote, or one that is not in the log yet.
 pub(super) async fn receipt(path: web::Path<String>, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
-    let (vote, only_proof) = match path.strip_suffix(PROOF) {
+    let (vote, only_proof) = match path.strip_suffix(PROOF_SUFFIX) {
         Some(vote) => (vote, true),
         None => (path.as_str(), false),
     };

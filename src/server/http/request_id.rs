@@ -19,7 +19,7 @@ use crate::state::AppState;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// Maximum length of an id from a proxy.
-const MAX_LENGTH: usize = 64;
+const MAX_ID_LENGTH: usize = 64;
 
 /// Middleware for `actix_web::middleware::from_fn`: assigns the request id and the log span, and records metrics.
 ///
@@ -75,7 +75,7 @@ fn failure<B>(response: ServiceResponse<B>, id: &str) -> ServiceResponse<EitherB
 fn sent_by_proxy(headers: &HeaderMap, peer: Option<IpAddr>, proxies: &[IpNet]) -> Option<String> {
     let peer = peer?.to_canonical();
     let id = headers.get(REQUEST_ID)?.to_str().ok()?;
-    let fits = (1..=MAX_LENGTH).contains(&id.len())
+    let fits = (1..=MAX_ID_LENGTH).contains(&id.len())
         && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-');
     (fits && proxies.iter().any(|network| network.contains(&peer))).then(|| id.to_owned())
 }

@@ -12,9 +12,9 @@ use actix_web::dev::{Server, ServerHandle};
 use tokio::task::JoinHandle;
 
 /// Time limit for clients to read the last bytes sent.
-pub(super) const LAST_BYTES: Duration = Duration::from_secs(2);
+pub(super) const LAST_BYTES_TIMEOUT: Duration = Duration::from_secs(2);
 /// Time for the accepting thread to release the listening socket.
-const LET_GO: Duration = Duration::from_millis(50);
+const SOCKET_RELEASE_DELAY: Duration = Duration::from_millis(50);
 
 /// Handle of the running server.
 #[derive(Debug)]
@@ -42,11 +42,11 @@ impl RunningServer {
     ///
     /// # Errors
     /// I/O error if the system cannot close the listening socket; new connections then wait in its queue.
-    pub async fn close_door(&self) -> io::Result<()> {
+    pub async fn stop_accepting(&self) -> io::Result<()> {
         self.handle.pause().await;
         // Pausing alone would queue new connections, and a load balancer would wait for them. The accepting thread first gets a moment to
         // release the socket, which it would otherwise report as broken.
-        tokio::time::sleep(LET_GO).await;
+        tokio::time::sleep(SOCKET_RELEASE_DELAY).await;
         TcpStream::from(OwnedFd::from(self.door.try_clone()?)).shutdown(Shutdown::Both)
     }
 

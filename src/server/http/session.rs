@@ -10,7 +10,7 @@ use crate::infra::sessions::{NewSession, Session, Sessions};
 const COOKIE: &str = "langya_session";
 /// Cookie name with the `__Host-` prefix: browsers accept it only over TLS, from this very host and not from a subdomain.
 const SECURE_COOKIE: &str = "__Host-langya_session";
-const LIFETIME: Duration = Duration::days(180);
+const COOKIE_LIFETIME: Duration = Duration::days(180);
 
 /// Visitor of a request.
 pub(super) struct Visitor {
@@ -46,7 +46,7 @@ pub(super) fn cookie_of(token: String, public_url: &str) -> Cookie<'static> {
         .http_only(true)
         .same_site(SameSite::Lax)
         .secure(secure)
-        .max_age(LIFETIME)
+        .max_age(COOKIE_LIFETIME)
         .finish()
 }
 

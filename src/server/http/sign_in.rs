@@ -24,7 +24,7 @@ use crate::state::AppState;
 /// Key under which failed attempts from loopback addresses are counted too: behind a proxy that is not trusted, every client has one.
 const LOOPBACK_NETWORK: &str = "this machine";
 /// Query of the page after signing out.
-const SIGNED_OUT: &str = "signed_out=1";
+const SIGNED_OUT_QUERY: &str = "signed_out=1";
 
 /// Form of `/sign-in`.
 #[derive(Deserialize)]
@@ -87,7 +87,7 @@ pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> Resu
     }
     let visitor = visitor(&request, &app);
     let signed_in = visitor.new_cookie.is_none() && app.access.admit(&visitor.session.id).await?.is_some();
-    let signed_out = !signed_in && request.query_string().split('&').any(|pair| pair == SIGNED_OUT);
+    let signed_out = !signed_in && request.query_string().split('&').any(|pair| pair == SIGNED_OUT_QUERY);
     Ok(show(&request, &app, &visitor, SignInState { signed_in, signed_out, ..SignInState::default() }))
 }
 
@@ -174,7 +174,7 @@ pub(super) async fn sign_out(
     let visitor = visitor(&request, &app);
     form_token::check(&request, &app, &visitor, &form.token)?;
     app.access.sign_out(&visitor.session.id).await?;
-    let mut response = see_other(&format!("/sign-in?{SIGNED_OUT}"));
+    let mut response = see_other(&format!("/sign-in?{SIGNED_OUT_QUERY}"));
     let gone = expired_cookie(&app.settings.now().server.public_url);
     response.add_cookie(&gone).map_err(|_| PageError::ForeignForm)?;
     Ok(response)

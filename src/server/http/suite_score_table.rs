@@ -11,7 +11,7 @@ use super::error::PageError;
 use super::leaderboard_view::name_of;
 use crate::domain::correlation::snapshot::CorrelationSnapshot;
 use crate::domain::correlation::suite_score_table::{ScoreTableComparison, SuiteScoreTable};
-use crate::domain::csv_injection::defused;
+use crate::domain::csv_injection::escape_formula;
 use crate::pages::benchmark as pages;
 use crate::pages::benchmark::suite_card::SuiteCard;
 use crate::pages::requested_language;
@@ -66,7 +66,7 @@ pub(super) async fn csv(request: HttpRequest, app: web::Data<AppState>) -> Resul
     let snapshot = app.correlation.latest();
     let score_table = score_table(&app, &snapshot);
     let compared = compared(&request, &app, &snapshot).await?;
-    let csv = suite_score_table::csv(&score_table, compared.as_ref(), defused).map_err(|_| PageError::Early)?;
+    let csv = suite_score_table::csv(&score_table, compared.as_ref(), escape_formula).map_err(|_| PageError::Early)?;
     let name = "attachment; filename=\"benchmarks.csv\"";
     Ok(HttpResponse::Ok()
         .content_type("text/csv; charset=utf-8")

@@ -69,5 +69,5 @@ async fn report(app: &AppState, filter: &LeaderboardFilter) -> Result<ValueRepor
     let names = latest.leaderboard.models.iter().map(|row| row.model.as_str());
     let practice: BTreeSet<String> =
         names.filter(|model| app.models.card(&ModelId::new(*model)).practice).map(str::to_owned).collect();
-    Ok(app.value.get(filter, latest.shown_upto(), &practice).await?)
+    Ok(app.value.get(filter, latest.last_public_seq(), &practice).await?)
 }

@@ -22,13 +22,13 @@ use crate::domain::admin::key_scope::KeyScope;
 use crate::infra::config::VoteAccess;
 use crate::infra::storage::Store;
 use crate::services::admin::api_keys::KeyRefused;
-use crate::services::transfer::vote_lines::{LineFormat, PAGE, vote_lines};
+use crate::services::transfer::vote_lines::{LineFormat, PAGE_SIZE, vote_lines};
 use crate::state::AppState;
 
 /// Maximum number of concurrent streams; each holds at most three pages.
-const READERS: usize = 16;
+const MAX_CONCURRENT_STREAMS: usize = 16;
 /// Timeout of a client that reads nothing.
-const TIMEOUT: Duration = Duration::from_secs(15);
+const CLIENT_READ_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// Query parameters of the vote log.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -46,7 +46,7 @@ pub(super) struct VoteReaders(Arc<Semaphore>);
 
 impl Default for VoteReaders {
     fn default() -> Self {
-        Self(Arc::new(Semaphore::new(READERS)))
+        Self(Arc::new(Semaphore::new(MAX_CONCURRENT_STREAMS)))
     }
 }
 
@@ -103,12 +103,12 @@ pub(super) async fn votes(
     }
     // Clients without a key only get votes that the published leaderboard counts, as with every other public statistic.
     let upto = if access == VoteAccess::Public && api_keys::bearer(&request).is_none() {
-        app.leaderboard.latest().shown_upto()
+        app.leaderboard.latest().last_public_seq()
     } else {
         match api_keys::admit(&request, &app, Some(KeyScope::Read)).await {
             Ok(_) => i64::MAX,
             // A key without the scope gives the same access as no key.
-            Err(KeyRefused::Scope(_)) if access == VoteAccess::Public => app.leaderboard.latest().shown_upto(),
+            Err(KeyRefused::Scope(_)) if access == VoteAccess::Public => app.leaderboard.latest().last_public_seq(),
             Err(refused) => return Err(refused.into()),
         }
     };
@@ -166,7 +166,7 @@ impl Reading {
         if self.left == 0 {
             return Some(StreamPart::End);
         }
-        match vote_lines(&self.store, self.after, self.upto, self.left.min(PAGE), self.format).await {
+        match vote_lines(&self.store, self.after, self.upto, self.left.min(PAGE_SIZE), self.format).await {
             Ok(None) => Some(StreamPart::End),
             Ok(Some(lines)) => {
                 self.after = lines.last_seq;
@@ -183,7 +183,7 @@ impl Reading {
 
 /// Whether the client accepts a part before the timeout.
 async fn is_taken(parts: &mpsc::Sender<StreamPart>, part: StreamPart) -> bool {
-    matches!(timeout(TIMEOUT, parts.send(part)).await, Ok(Ok(())))
+    matches!(timeout(CLIENT_READ_TIMEOUT, parts.send(part)).await, Ok(Ok(())))
 }
 
 /// Builds the body: it ends normally, or with an error, so that an incomplete stream is not mistaken for a complete one.
@@ -228,7 +228,7 @@ mod tests {
     #[test]
     fn so_many_readers_have_a_place_and_one_that_leaves_makes_room() {
         let readers = VoteReaders::default();
-        let mut places: Vec<_> = (0..READERS).map(|_| readers.take().unwrap()).collect();
+        let mut places: Vec<_> = (0..MAX_CONCURRENT_STREAMS).map(|_| readers.take().unwrap()).collect();
         assert!(matches!(readers.take(), Err(PageError::Full)));
         places.pop();
         assert!(readers.take().is_ok());

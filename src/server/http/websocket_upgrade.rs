@@ -32,7 +32,7 @@ use crate::ws::protocol::MAX_MESSAGE_BYTES;
 const MAX_AGGREGATE_BYTES: usize = 4 * MAX_MESSAGE_BYTES;
 
 /// Divisor of `server.max_sockets` that gives the limit of one network: a single machine must not keep all others out.
-const NETWORK_SHARE: usize = 4;
+const NETWORK_SHARE_DIVISOR: usize = 4;
 
 /// Counter of open sockets.
 #[derive(Debug, Clone, Default)]
@@ -64,7 +64,7 @@ impl OpenSockets {
             metrics::socket_refused("arena");
             return Err(PageError::Full);
         }
-        if of_network > limit.div_ceil(NETWORK_SHARE) {
+        if of_network > limit.div_ceil(NETWORK_SHARE_DIVISOR) {
             metrics::socket_refused("network");
             return Err(PageError::NetworkFull);
         }

@@ -16,7 +16,7 @@ use crate::infra::storage::Store;
 use crate::services::arena::battles::Battles;
 
 /// Interval of the sweeps.
-const SWEEP_EVERY: Duration = Duration::from_secs(20);
+const SWEEP_INTERVAL: Duration = Duration::from_secs(20);
 
 /// Removes idle battles from memory; the leader also marks idle battles without a vote as abandoned.
 pub async fn abandon_battles(
@@ -28,7 +28,7 @@ pub async fn abandon_battles(
     report: JobReport,
     shutdown: CancellationToken,
 ) {
-    let mut ticker = tokio::time::interval(SWEEP_EVERY);
+    let mut ticker = tokio::time::interval(SWEEP_INTERVAL);
     ticker.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {
@@ -44,7 +44,7 @@ pub async fn abandon_battles(
         let oldest = limits.oldest.unwrap_or(Timestamp(i64::MIN));
         let newest = limits.newest.unwrap_or(Timestamp(i64::MAX));
         let marked = report.run(store.abandon_battles(oldest, newest)).await;
-        report.runs_within(SWEEP_EVERY);
+        report.runs_within(SWEEP_INTERVAL);
         match marked {
             Ok(0) => {}
             Ok(count) => {

@@ -40,7 +40,7 @@ pub async fn run_plans(plans: Arc<BenchPlans>, mut lead: watch::Receiver<bool>, 
             match plans.store.running_bench_plan().await? {
                 None => Ok(()),
                 Some(row) => {
-                    let _paid_for = tasks.hold_drain();
+                    let _paid_for = tasks.delay_drain();
                     run_while_leader(&plans, &row, &mut lead, &draining).await
                 }
             }

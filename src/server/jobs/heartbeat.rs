@@ -13,7 +13,7 @@ use crate::infra::config::{CurrentSettings, Settings};
 use crate::infra::job_report::JobReport;
 use crate::infra::shared_clock::follow_database;
 use crate::infra::storage::{Store, StoreError};
-use crate::services::arena::instances::{ArenaInstances, BEAT_EVERY};
+use crate::services::arena::instances::{ArenaInstances, HEARTBEAT_INTERVAL};
 use crate::services::public_log::PublicLog;
 
 /// Sends heartbeats until the arena ends, follows the clock of a shared database, and announces whether this instance cannot append to the
@@ -28,7 +28,7 @@ pub async fn send_heartbeats(
     if instances.is_alone() {
         return;
     }
-    let mut ticker = tokio::time::interval(BEAT_EVERY);
+    let mut ticker = tokio::time::interval(HEARTBEAT_INTERVAL);
     ticker.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut failing = false;
     loop {
@@ -44,7 +44,7 @@ pub async fn send_heartbeats(
         };
         let beat = report.run(beat).await;
         log.note_leader(instances.log_fails_elsewhere());
-        report.runs_within(BEAT_EVERY);
+        report.runs_within(HEARTBEAT_INTERVAL);
         match beat {
             Ok(()) => failing = false,
             Err(error) if !failing && !error.is_outage() => {
@@ -60,7 +60,7 @@ pub async fn send_heartbeats(
 ///
 /// # Errors
 /// [`StoreError`] if the database fails.
-pub async fn first_beat(instances: &ArenaInstances, settings: &Settings, now: Timestamp) -> Result<(), StoreError> {
+pub async fn first_heartbeat(instances: &ArenaInstances, settings: &Settings, now: Timestamp) -> Result<(), StoreError> {
     instances.heartbeat(&fingerprint(settings), false, now).await
 }
 

@@ -14,11 +14,11 @@ use crate::infra::job_report::JobReport;
 use crate::services::judging_rounds::{BackgroundJudging, RoundOutcome};
 
 /// Time to collect votes, so that a round has more than one.
-const GATHER: Duration = Duration::from_millis(500);
+const VOTE_COLLECTION_PERIOD: Duration = Duration::from_millis(500);
 /// Poll interval without new votes: another day may have begun.
 const FALLBACK_POLL_INTERVAL: Duration = Duration::from_secs(60);
 /// Cool-down of failing models.
-const REST: Duration = Duration::from_secs(600);
+const FAILURE_COOL_DOWN: Duration = Duration::from_secs(600);
 
 /// Runs rounds until the arena ends. Requests under way then are dropped, and repeated later.
 pub async fn run_judging_rounds<R: BackgroundJudging>(
@@ -43,15 +43,15 @@ pub async fn run_judging_rounds<R: BackgroundJudging>(
             match round {
                 RoundOutcome::More => {}
                 RoundOutcome::Failing => {
-                    report.runs_within(REST);
-                    tokio::time::sleep(REST).await;
+                    report.runs_within(FAILURE_COOL_DOWN);
+                    tokio::time::sleep(FAILURE_COOL_DOWN).await;
                 }
                 RoundOutcome::Done => {
                     report.runs_within(FALLBACK_POLL_INTERVAL);
                     let _ =
                         tokio::time::timeout(FALLBACK_POLL_INTERVAL, wait_for_event(&mut votes, Event::VoteRecorded))
                             .await;
-                    tokio::time::sleep(GATHER).await;
+                    tokio::time::sleep(VOTE_COLLECTION_PERIOD).await;
                 }
             }
         };

@@ -11,7 +11,7 @@ use crate::infra::storage::{JobLock, Store, StoreError};
 
 /// Poll interval of the lock, for its holder and for waiting instances.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
-const JOBS: &str = "jobs";
+const LOCK_NAME: &str = "jobs";
 
 /// Acquires the lead whenever it is free, and sends through `leader_election` whether this instance is the leader.
 pub async fn elect_leader(
@@ -29,7 +29,7 @@ pub async fn elect_leader(
             _ = ticker.tick() => {}
             () = shutdown.cancelled() => break,
         }
-        let leads = match report.run(keep(&mut lock, &store)).await {
+        let leads = match report.run(hold_or_acquire(&mut lock, &store)).await {
             Ok(leads) => leads,
             Err(error) => {
                 tracing::debug!(error = ?error, "the lock of the background jobs could not be requested");
@@ -60,13 +60,13 @@ impl Drop for Leadership {
     }
 }
 
-async fn keep(lock: &mut Option<JobLock>, store: &Store) -> Result<bool, StoreError> {
+async fn hold_or_acquire(lock: &mut Option<JobLock>, store: &Store) -> Result<bool, StoreError> {
     if let Some(held) = lock
         && held.is_held().await
     {
         return Ok(true);
     }
     *lock = None;
-    *lock = store.job_lock(JOBS).await?;
+    *lock = store.job_lock(LOCK_NAME).await?;
     Ok(lock.is_some())
 }

@@ -18,7 +18,7 @@ const FALLBACK_POLL_INTERVAL: Duration = Duration::from_secs(30);
 /// Interval of the same checks while other instances are unreachable, or after a failure.
 const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 /// Poll interval for changed exclusions, which emit no event: a command beside the arena may write them.
-const LOOK_FOR_EXCLUSIONS: Duration = Duration::from_millis(250);
+const EXCLUSIONS_POLL_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Role of an instance in updating the leaderboard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,7 +93,7 @@ async fn waiting_votes(refitter: &Refitter) -> Option<Duration> {
 /// Waits until exclusions change. Failures are left to the next check for votes, which reports them.
 async fn exclusions_changed(refitter: &Refitter) {
     loop {
-        tokio::time::sleep(LOOK_FOR_EXCLUSIONS).await;
+        tokio::time::sleep(EXCLUSIONS_POLL_INTERVAL).await;
         if matches!(refitter.exclusions_changed().await, Ok(true)) {
             return;
         }
@@ -102,7 +102,7 @@ async fn exclusions_changed(refitter: &Refitter) {
 
 /// Updates the leaderboard; returns whether that succeeded.
 async fn update(refitter: &mut Refitter, role: LeaderboardDuty, store: StoreWhen, report: &JobReport) -> bool {
-    let done = report.run(bring_up_to_date(refitter, role, store)).await;
+    let done = report.run(update_leaderboard(refitter, role, store)).await;
     match done {
         Ok(true) => tracing::debug!(votes = refitter.tally.counts.read, "leaderboard fitted"),
         Ok(false) => {}
@@ -118,7 +118,7 @@ async fn update(refitter: &mut Refitter, role: LeaderboardDuty, store: StoreWhen
 }
 
 /// Fits or loads the leaderboard as needed; returns whether one was fitted.
-async fn bring_up_to_date(
+async fn update_leaderboard(
     refitter: &mut Refitter,
     role: LeaderboardDuty,
     store: StoreWhen,

@@ -10,11 +10,11 @@ use crate::infra::job_report::JobReport;
 use crate::infra::metrics;
 
 /// Interval of the upkeep.
-const UPKEEP_EVERY: Duration = Duration::from_secs(5);
+const UPKEEP_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Sorts samples into their buckets, so that they do not accumulate while nothing scrapes `/metrics`.
 pub async fn run_metrics_upkeep(report: JobReport, shutdown: CancellationToken) {
-    let mut ticker = tokio::time::interval(UPKEEP_EVERY);
+    let mut ticker = tokio::time::interval(UPKEEP_INTERVAL);
     ticker.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {
@@ -26,6 +26,6 @@ pub async fn run_metrics_upkeep(report: JobReport, shutdown: CancellationToken) 
             Ok::<(), Infallible>(())
         };
         let Ok(()) = report.run(upkeep).await;
-        report.runs_within(UPKEEP_EVERY);
+        report.runs_within(UPKEEP_INTERVAL);
     }
 }

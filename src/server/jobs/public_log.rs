@@ -9,21 +9,21 @@ use tokio_util::sync::CancellationToken;
 
 use crate::infra::job_report::JobReport;
 use crate::services::public_log::promise_watch::PromiseWatch;
-use crate::services::public_log::sequencer::{PAGE, Sequencer};
+use crate::services::public_log::sequencer::{PAGE_SIZE, Sequencer};
 use crate::services::public_log::{LogRole, PublicLog, PublicLogError};
 
 /// Minimum time between two checkpoints, unless many votes wait.
-const PAUSE: Duration = Duration::from_secs(1);
+const MIN_CHECKPOINT_INTERVAL: Duration = Duration::from_secs(1);
 /// Maximum of this time: votes are promised only while the log has been checked recently.
-const MAX_PAUSE: Duration = Duration::from_secs(30);
+const MAX_CHECKPOINT_INTERVAL: Duration = Duration::from_secs(30);
 /// Poll interval for changes without a new leaderboard, such as a checkpoint of another instance.
 const POLL_INTERVAL: Duration = Duration::from_secs(10);
 /// Poll interval after a failure: no vote is promised until a step succeeds.
 const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 /// Poll interval for imported votes in a shared database, which delay the logging of later ones.
-const LOOK_INTERVAL: Duration = Duration::from_millis(500);
+const IMPORT_POLL_INTERVAL: Duration = Duration::from_millis(500);
 /// Interval of repeated reports of a lasting failure.
-const REPORT_EVERY: Duration = Duration::from_secs(600);
+const REPORT_INTERVAL: Duration = Duration::from_secs(600);
 
 /// Appends to the log after each new leaderboard. After each step it waits four times the step's duration, at most 30 s, so that catching
 /// up on a long log leaves the database free for votes.
@@ -58,12 +58,12 @@ async fn watch_promises(promises: &PromiseWatch) {
     if !promises.is_needed() {
         return pending().await;
     }
-    let mut ticker = interval(LOOK_INTERVAL);
+    let mut ticker = interval(IMPORT_POLL_INTERVAL);
     ticker.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         ticker.tick().await;
         // The steps log its failure, or it is an outage.
-        let _ = promises.look().await;
+        let _ = promises.observe().await;
         promises.report();
     }
 }
@@ -140,11 +140,11 @@ struct NextStep {
 
 impl NextStep {
     fn after(step: &Result<usize, PublicLogError>, took: Duration) -> Self {
-        let pause = took.saturating_mul(4).min(MAX_PAUSE);
+        let pause = took.saturating_mul(4).min(MAX_CHECKPOINT_INTERVAL);
         match step {
-            Ok(entries) if *entries >= PAGE as usize => Self { pause, poll: None },
-            Ok(_) => Self { pause: pause.max(PAUSE), poll: Some(POLL_INTERVAL) },
-            Err(_) => Self { pause: pause.max(PAUSE), poll: Some(RETRY_INTERVAL) },
+            Ok(entries) if *entries >= PAGE_SIZE as usize => Self { pause, poll: None },
+            Ok(_) => Self { pause: pause.max(MIN_CHECKPOINT_INTERVAL), poll: Some(POLL_INTERVAL) },
+            Err(_) => Self { pause: pause.max(MIN_CHECKPOINT_INTERVAL), poll: Some(RETRY_INTERVAL) },
         }
     }
 
@@ -192,7 +192,7 @@ impl Failures {
 
     fn failed(&mut self, role: LogRole, error: &str) {
         let now = Instant::now();
-        let is_known = |(known, at): &(String, Instant)| known == error && now.duration_since(*at) < REPORT_EVERY;
+        let is_known = |(known, at): &(String, Instant)| known == error && now.duration_since(*at) < REPORT_INTERVAL;
         if self.0.as_ref().is_some_and(|failure| is_known(&failure.reported)) {
             return;
         }
@@ -206,7 +206,7 @@ impl Failures {
         tracing::debug!(entries, "public log appended");
         let Some(failure) = &mut self.0 else { return };
         failure.entries += entries;
-        if entries < PAGE as usize {
+        if entries < PAGE_SIZE as usize {
             let (entries, seconds) = (failure.entries, failure.began.elapsed().as_secs());
             match role {
                 LogRole::Leads => tracing::info!(entries, seconds, "appending to the public log works again"),
@@ -227,7 +227,7 @@ mod tests {
         let longest = |step, took| NextStep::after(&step, seconds(took)).longest();
         assert_eq!(longest(Ok(0), 0), seconds(11));
         assert_eq!(longest(Ok(7), 60), seconds(40));
-        assert_eq!(longest(Ok(PAGE as usize), 2), seconds(8));
+        assert_eq!(longest(Ok(PAGE_SIZE as usize), 2), seconds(8));
         assert_eq!(longest(Err(PublicLogError::Rewritten(7)), 0), seconds(2));
     }
 }

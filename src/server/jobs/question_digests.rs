@@ -12,7 +12,7 @@ use crate::services::benchmark::question_digests::{DigestProgress, fill_question
 /// Poll interval for new questions.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
 /// Pause between two commits while digests of an older arena are backfilled, so that battles can be written in between.
-const REST: Duration = Duration::from_millis(50);
+const BACKFILL_PAUSE: Duration = Duration::from_millis(50);
 
 /// Computes the digests of questions until the arena ends.
 pub async fn digest_questions(
@@ -33,7 +33,7 @@ pub async fn digest_questions(
         }
         match report.run(fill_question_digests(&store)).await {
             Ok(DigestProgress::All) => {}
-            Ok(DigestProgress::Some) => wait = REST,
+            Ok(DigestProgress::Some) => wait = BACKFILL_PAUSE,
             Err(error) if error.is_outage() => {}
             Err(error) => tracing::error!(error = ?error, "questions could not be recognised"),
         }

@@ -19,7 +19,7 @@ use crate::services::retention::Retention;
 /// Poll interval for old texts, whose age is in days. The clock must have been steady for as long before.
 const POLL_INTERVAL: Duration = Duration::from_secs(600);
 /// Actor of deletions in the audit log.
-const PROGRAM: &str = "langya";
+const AUDIT_ACTOR: &str = "langya";
 
 /// Deletes old texts every ten minutes, and at once after a settings change. Not while the clock may be wrong: a machine may start with a
 /// wrong time that is corrected soon after.
@@ -52,7 +52,7 @@ pub async fn delete_expired_texts(
             tracing::warn!(error = ?error, "expired counts of rate limits could not be deleted");
         }
         let retention =
-            Retention { store: &store, rng: &rng, clock: clock.as_ref(), actor: Actor::of_command(PROGRAM.to_owned()) };
+            Retention { store: &store, rng: &rng, clock: clock.as_ref(), actor: Actor::of_command(AUDIT_ACTOR.to_owned()) };
         let settings = settings.now();
         let deleted = tokio::select! {
             deleted = report.run(retention.run(&settings.retention)) => deleted,

@@ -109,7 +109,7 @@ async fn read(file: PathBuf) -> Option<Vec<u8>> {
 
 async fn reload(app: &AppState, source: &SettingsSource) {
     let edited = match (source.read)() {
-        Ok(settings) => take_up(app, &source.file.env, settings).await,
+        Ok(settings) => apply_settings(app, &source.file.env, settings).await,
         Err(error) => Err(error.into()),
     };
     let edited = edited.map_err(Arc::new);
@@ -138,7 +138,7 @@ enum AppliedSettings {
     Edits,
 }
 
-async fn take_up(
+async fn apply_settings(
     app: &AppState,
     env: &Environment,
     mut settings: Settings,

@@ -18,9 +18,9 @@ use crate::services::webhooks::Webhooks;
 /// Poll interval for new and due messages.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// Number of polls between deletions of old messages.
-const LOOKS_BETWEEN: u32 = 3_600;
+const POLLS_PER_CLEANUP: u32 = 3_600;
 /// Maximum number of concurrent deliveries; per webhook and event at most one waits.
-const AT_ONCE: usize = 64;
+const MAX_CONCURRENT_DELIVERIES: usize = 64;
 
 /// Checks every second for new and due messages while this instance is the leader. A receiver that does not answer delays only its own
 /// messages: the job does not wait for deliveries in progress.
@@ -35,7 +35,7 @@ pub async fn send_webhooks(
     ticker.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut looks = 0_u32;
     let webhooks = Arc::new(webhooks);
-    // Separate tasks: a delivery may hold the writing connection of the database, which `look` waits for.
+    // Separate tasks: a delivery may hold the writing connection of the database, which `poll` waits for.
     let mut deliveries = JoinSet::new();
     loop {
         tokio::select! {
@@ -46,9 +46,9 @@ pub async fn send_webhooks(
         if !*lead.borrow() {
             continue;
         }
-        let room = AT_ONCE.saturating_sub(deliveries.len());
+        let room = MAX_CONCURRENT_DELIVERIES.saturating_sub(deliveries.len());
         let due = tokio::select! {
-            due = report.run(look(&webhooks, &leaderboard, looks, room)) => due,
+            due = report.run(poll(&webhooks, &leaderboard, looks, room)) => due,
             () = shutdown.cancelled() => return,
         };
         looks = looks.wrapping_add(1);
@@ -62,13 +62,13 @@ pub async fn send_webhooks(
     }
 }
 
-async fn look(
+async fn poll(
     webhooks: &Webhooks,
     leaderboard: &LatestLeaderboard,
     looks: u32,
     room: usize,
 ) -> Result<Vec<WebhookMessageRow>, StoreError> {
-    if looks.is_multiple_of(LOOKS_BETWEEN) {
+    if looks.is_multiple_of(POLLS_PER_CLEANUP) {
         webhooks.delete_old().await?;
     }
     webhooks.due(&leaderboard.latest(), u32::try_from(room).unwrap_or(u32::MAX)).await

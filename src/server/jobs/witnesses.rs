@@ -15,7 +15,7 @@ use crate::services::public_log::PublicLog;
 use crate::services::public_log::witnesses::{WitnessStatus, Witnesses};
 
 /// Poll interval for new checkpoints.
-const PAUSE: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// Timeout of a connection attempt.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -44,10 +44,10 @@ pub async fn ask_witnesses(
                 // The public log job reports the same error.
                 Err(error) => tracing::debug!(%error, "no checkpoint could be read for the witnesses"),
             }
-            job.runs_within(PAUSE);
+            job.runs_within(POLL_INTERVAL);
         }
         tokio::select! {
-            () = sleep(PAUSE) => {}
+            () = sleep(POLL_INTERVAL) => {}
             () = shutdown.cancelled() => return,
         }
     }

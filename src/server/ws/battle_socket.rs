@@ -12,7 +12,7 @@ use futures_util::{FutureExt, StreamExt};
 use tokio::time::{Instant, MissedTickBehavior};
 
 use super::chosen_models::ChosenModels;
-use super::client_silence::{ClientSilence, PING_EVERY};
+use super::client_silence::{ClientSilence, PING_INTERVAL};
 use super::error_codes::ErrorCode;
 use super::flood::{Flood, FloodVerdict};
 use super::outbox::Outbox;
@@ -35,7 +35,7 @@ use crate::services::arena::post_vote_chat::{PostVoteChat, PostVoteChatError};
 use crate::services::arena::voting::{self, NewVote, Voting};
 
 /// Poll interval during the drain: whether the socket's battle has ended.
-const LOOK_WHILE_DRAINING: Duration = Duration::from_millis(50);
+const DRAIN_POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Services behind one socket.
 pub struct Connection {
@@ -112,9 +112,9 @@ impl Driver {
             }
         });
         let mut leaving = false;
-        let mut heartbeat = tokio::time::interval(PING_EVERY);
+        let mut heartbeat = tokio::time::interval(PING_INTERVAL);
         heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut looks = tokio::time::interval(LOOK_WHILE_DRAINING);
+        let mut looks = tokio::time::interval(DRAIN_POLL_INTERVAL);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {
@@ -345,8 +345,8 @@ impl Driver {
         let mut screen = RenderedReplies::new(form);
         let mut shown = Vec::new();
         if let Some(screen) = &mut screen {
-            watcher.known().iter().for_each(|entry| screen.learn(entry));
-            shown = screen.everything().await;
+            watcher.known().iter().for_each(|entry| screen.apply_known_event(entry));
+            shown = screen.all_blocks().await;
         }
         let prompts = Prompts::all(&watcher);
         let watching = self.watching(watcher, screen, prompts);
@@ -449,7 +449,7 @@ impl Driver {
 
     /// Sends the reply of a side so far, in a turn that the client shows.
     async fn send_text(&mut self, turn: u32, side: Side) -> Result<(), End> {
-        if let Err(limited) = self.connection.limits.take_text(&self.connection.caller) {
+        if let Err(limited) = self.connection.limits.count_text_request(&self.connection.caller) {
             return self.send_error(&limited, None).await;
         }
         let chatted = self.chat.as_ref().and_then(|open| open.screen.as_ref());

@@ -34,6 +34,6 @@ impl ChosenModels {
 
     /// Returns the message for a failed reply. If a model is hidden, it does not reveal which one failed.
     pub(super) fn failure(&self) -> Refusal {
-        if self.mode.hides_nothing() { Refusal::ChosenModelFailed } else { Refusal::Voided }
+        if self.mode.reveals_all_models() { Refusal::ChosenModelFailed } else { Refusal::Voided }
     }
 }

@@ -7,9 +7,9 @@ use tokio::time::Instant;
 use crate::infra::process_stalls::has_stalled_past;
 
 /// Ping interval of a quiet client.
-pub(super) const PING_EVERY: Duration = Duration::from_secs(20);
+pub(super) const PING_INTERVAL: Duration = Duration::from_secs(20);
 /// Time without any message after which a client is considered gone.
-const SILENCE_LIMIT: Duration = Duration::from_secs(65);
+const SILENCE_TIMEOUT: Duration = Duration::from_secs(65);
 
 /// Time since the client's last message.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ impl ClientSilence {
         if has_stalled_past(ping_due) {
             *self = Self::new(Instant::now());
         }
-        self.began.elapsed() > SILENCE_LIMIT
+        self.began.elapsed() > SILENCE_TIMEOUT
     }
 }
 
@@ -41,7 +41,7 @@ mod tests {
 
     /// Returns a client at its last message, and its ping interval.
     async fn client() -> (ClientSilence, Interval) {
-        let mut pings = interval(PING_EVERY);
+        let mut pings = interval(PING_INTERVAL);
         pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
         (ClientSilence::new(pings.tick().await), pings)
     }

@@ -5,11 +5,11 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// Window in which messages are counted.
-const SPAN: Duration = Duration::from_secs(10);
+const COUNTING_WINDOW: Duration = Duration::from_secs(10);
 /// Messages per window after which the client gets errors, and its messages are refused.
-pub(super) const WARN_AFTER: u32 = 500;
+pub(super) const MAX_MESSAGES_PER_WINDOW: u32 = 500;
 /// Messages per window after which the socket is closed.
-const CLOSE_AFTER: u32 = 2 * WARN_AFTER;
+const CLOSE_AFTER: u32 = 2 * MAX_MESSAGES_PER_WINDOW;
 
 /// Decision on a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,11 +36,11 @@ impl Flood {
 
     /// Counts a message and decides on it.
     pub(super) fn judge(&mut self, now: Instant) -> FloodVerdict {
-        if now.duration_since(self.began) >= SPAN {
+        if now.duration_since(self.began) >= COUNTING_WINDOW {
             *self = Self::new(now);
         }
         self.messages = self.messages.saturating_add(1);
-        if self.messages <= WARN_AFTER {
+        if self.messages <= MAX_MESSAGES_PER_WINDOW {
             FloodVerdict::Accept
         } else if self.messages <= CLOSE_AFTER {
             FloodVerdict::Refuse
@@ -61,6 +61,6 @@ mod tests {
         let verdicts: Vec<_> = (0..=CLOSE_AFTER).map(|_| flood.judge(start)).collect();
         let count = |wanted| verdicts.iter().filter(|verdict| **verdict == wanted).count();
         assert_eq!([FloodVerdict::Accept, FloodVerdict::Refuse, FloodVerdict::Close].map(count), [500, 500, 1]);
-        assert_eq!(flood.judge(start + SPAN), FloodVerdict::Accept);
+        assert_eq!(flood.judge(start + COUNTING_WINDOW), FloodVerdict::Accept);
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! The codec buffers a frame until it is complete and checks its length only then, so a frame that declares a terabyte would be buffered
 //! for as long as the client sends. [`FrameLimit`] parses the headers in transit and passes short frames unchanged. A long one ends the
-//! stream with [`PayloadError::Overflow`]: at once if its header exceeds `DISCARD_LIMIT`, and otherwise after its payload was discarded,
+//! stream with [`PayloadError::Overflow`]: at once if its header exceeds `MAX_DISCARDED_BYTES`, and otherwise after its payload was discarded,
 //! since a client that is still sending would find the connection reset and never read the reason.
 
 use std::pin::Pin;
@@ -13,7 +13,7 @@ use bytes::{Bytes, BytesMut};
 use futures_util::Stream;
 
 /// Maximum length in bytes of a frame that is discarded; a longer one ends the stream at its header.
-const DISCARD_LIMIT: u64 = 16 * 1024 * 1024;
+const MAX_DISCARDED_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Byte stream of websocket frames, none longer than the limit.
 pub struct FrameLimit<S> {
@@ -57,7 +57,7 @@ impl<S> FrameLimit<S> {
                 Some(header) if header.payload > self.limit => {
                     let came = (data.len() - at) as u64;
                     let frame = header.payload.saturating_add(header.bytes as u64);
-                    self.discarding = Some(if frame > DISCARD_LIMIT { 0 } else { frame.saturating_sub(came) });
+                    self.discarding = Some(if frame > MAX_DISCARDED_BYTES { 0 } else { frame.saturating_sub(came) });
                     break;
                 }
                 Some(header) => {
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn a_frame_that_claims_more_than_anybody_means_ends_the_stream_by_its_header() {
-        for claimed in [DISCARD_LIMIT, 1 << 40, 1 << 62, u64::MAX] {
+        for claimed in [MAX_DISCARDED_BYTES, 1 << 40, 1 << 62, u64::MAX] {
             let header = [&[0x81, 0xff][..], &claimed.to_be_bytes(), &[7; 4]].concat();
             let nothing_more = stream::pending();
             let mut limited = FrameLimit::new(stream::iter([Ok(Bytes::from(header))]).chain(nothing_more), 400);

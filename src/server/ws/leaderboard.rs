@@ -7,7 +7,7 @@ use bytestring::ByteString;
 use futures_util::StreamExt;
 use tokio::time::Instant;
 
-use super::client_silence::PING_EVERY;
+use super::client_silence::PING_INTERVAL;
 use super::flood::{Flood, FloodVerdict};
 use super::outbox::within_limit;
 use super::protocol::Closing;
@@ -22,7 +22,7 @@ pub async fn follow(
 ) {
     let mut leaderboard = app.leaderboard.changes();
     let draining = app.tasks.draining();
-    let mut heartbeat = tokio::time::interval(PING_EVERY);
+    let mut heartbeat = tokio::time::interval(PING_INTERVAL);
     let mut flood = Flood::new(Instant::now());
     let mut changed = true;
     let goodbye = loop {

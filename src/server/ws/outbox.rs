@@ -11,9 +11,9 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use crate::infra::process_stalls::timeout_unless_stalled;
 
 /// Timeout after which a client that reads nothing is dropped.
-pub(crate) const SEND_LIMIT: Duration = Duration::from_secs(15);
+pub(crate) const SEND_TIMEOUT: Duration = Duration::from_secs(15);
 /// Maximum size in bytes of queued text frames per socket. A longer frame is queued alone.
-const WAITING_BYTES: usize = 256 * 1024;
+const MAX_QUEUED_BYTES: usize = 256 * 1024;
 
 /// Sending half of a websocket. The websocket crate bounds the number of queued frames, and this type their bytes.
 pub(super) struct Outbox {
@@ -36,12 +36,12 @@ impl AsRef<[u8]> for WaitingFrame {
 
 impl Outbox {
     pub(super) fn new(session: Session) -> Self {
-        Self { session, byte_permits: Arc::new(Semaphore::new(WAITING_BYTES)) }
+        Self { session, byte_permits: Arc::new(Semaphore::new(MAX_QUEUED_BYTES)) }
     }
 
     /// Queues a text frame as soon as there is room for it.
     pub(super) async fn text(&mut self, text: String) -> Result<(), Closed> {
-        let bytes = u32::try_from(text.len().min(WAITING_BYTES)).expect("the limit is far below that of the number");
+        let bytes = u32::try_from(text.len().min(MAX_QUEUED_BYTES)).expect("the limit is far below that of the number");
         let byte_permits = Arc::clone(&self.byte_permits);
         let sending = async {
             let byte_permits = byte_permits.acquire_many_owned(bytes).await.map_err(|_| Closed)?;
@@ -64,9 +64,9 @@ impl Outbox {
     }
 }
 
-/// Waits for the client to read, up to [`SEND_LIMIT`].
+/// Waits for the client to read, up to [`SEND_TIMEOUT`].
 pub(super) async fn within_limit(sending: impl Future<Output = Result<(), Closed>>) -> Result<(), Closed> {
-    timeout_unless_stalled(SEND_LIMIT, sending).await.unwrap_or(Err(Closed))
+    timeout_unless_stalled(SEND_TIMEOUT, sending).await.unwrap_or(Err(Closed))
 }
 
 #[cfg(test)]
@@ -107,22 +107,22 @@ mod tests {
     #[actix_web::test]
     async fn frames_wait_up_to_so_many_bytes_and_a_longer_one_waits_alone() {
         let (mut outbox, mut body) = socket().await;
-        assert!(finds_room(&mut outbox, WAITING_BYTES / 2) && finds_room(&mut outbox, WAITING_BYTES / 2));
+        assert!(finds_room(&mut outbox, MAX_QUEUED_BYTES / 2) && finds_room(&mut outbox, MAX_QUEUED_BYTES / 2));
         assert!(!finds_room(&mut outbox, 1), "nothing has left");
-        assert!(taken(&mut body).await > WAITING_BYTES);
-        assert!(finds_room(&mut outbox, 10 * WAITING_BYTES), "nothing else waits");
+        assert!(taken(&mut body).await > MAX_QUEUED_BYTES);
+        assert!(finds_room(&mut outbox, 10 * MAX_QUEUED_BYTES), "nothing else waits");
         assert!(!finds_room(&mut outbox, 1));
-        assert!(taken(&mut body).await > 10 * WAITING_BYTES);
+        assert!(taken(&mut body).await > 10 * MAX_QUEUED_BYTES);
         assert!(finds_room(&mut outbox, 1));
-        assert!(!finds_room(&mut outbox, WAITING_BYTES), "another one waits");
+        assert!(!finds_room(&mut outbox, MAX_QUEUED_BYTES), "another one waits");
     }
 
     #[actix_web::test]
     async fn a_frame_that_waits_for_room_is_sent_when_the_one_before_it_has_left() {
         let (mut outbox, mut body) = socket().await;
-        assert!(finds_room(&mut outbox, WAITING_BYTES));
+        assert!(finds_room(&mut outbox, MAX_QUEUED_BYTES));
         let (sent, first) = tokio::join!(outbox.text("last".to_owned()), taken(&mut body));
-        assert!(sent.is_ok() && first > WAITING_BYTES);
+        assert!(sent.is_ok() && first > MAX_QUEUED_BYTES);
         assert!(taken(&mut body).await > "last".len());
     }
 }

@@ -10,7 +10,7 @@ use actix_ws::{CloseCode, CloseReason};
 use serde::{Deserialize, Serialize};
 
 use super::chosen_models::ChosenModels;
-use super::flood::WARN_AFTER;
+use super::flood::MAX_MESSAGES_PER_WINDOW;
 use super::prompts::Prompts;
 use super::rendered_view::{ReplyForm, ShownChanges};
 use crate::domain::battle::event_log::{BattleEvent, EventEntry};
@@ -134,7 +134,7 @@ pub enum ProtocolError {
     #[error("unknown mode {0:?}: send anonymous, named, direct or one_hidden, or leave it out")]
     UnsupportedMode(String),
     /// The client sends too many messages.
-    #[error("more than {WARN_AFTER} messages within seconds: slow down, or the connection is closed")]
+    #[error("more than {MAX_MESSAGES_PER_WINDOW} messages within seconds: slow down, or the connection is closed")]
     Flooding,
     /// The battle id is malformed.
     #[error("no battle of yours has this id: start a new battle")]

@@ -12,9 +12,9 @@ use crate::domain::battle::event_log::{BattleEvent, EventEntry};
 use crate::render::markup::{BlockChange, Renderer};
 
 /// New bytes after which a reply is rendered again.
-const RENDER_EVERY: usize = 32;
+const RENDER_INTERVAL_BYTES: usize = 32;
 /// Length in bytes above which a reply is rendered less often, and not on the thread that serves its socket.
-const LONG_REPLY: usize = 8 * 1024;
+const LONG_REPLY_BYTES: usize = 8 * 1024;
 
 /// Form of replies that a client requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -113,7 +113,7 @@ impl RenderedReplies {
     }
 
     /// Applies an event that the client already has.
-    pub(super) fn learn(&mut self, entry: &EventEntry) {
+    pub(super) fn apply_known_event(&mut self, entry: &EventEntry) {
         self.seq = entry.seq;
         match &entry.event {
             BattleEvent::Turn { .. } => {
@@ -139,7 +139,7 @@ impl RenderedReplies {
     async fn show<'e>(&mut self, entries: &'e [EventEntry]) -> Vec<ClientEvent<'e>> {
         let (mut shown, mut changes) = (Vec::new(), None);
         for entry in entries {
-            self.learn(entry);
+            self.apply_known_event(entry);
             let blocks = match entry.event {
                 BattleEvent::Delta { side, .. } if self.sides[side.index()].is_due() => self.render(side).await,
                 BattleEvent::Done { side } => self.render(side).await,
@@ -150,7 +150,7 @@ impl RenderedReplies {
                 shown.extend(blocks.into_iter().map(ClientEvent::Block));
                 continue;
             }
-            self.gather(&mut changes, blocks);
+            self.add_blocks(&mut changes, blocks);
             if !matches!(entry.event, BattleEvent::Delta { .. }) {
                 shown.extend(changes.take().map(ClientEvent::Changes));
                 shown.push(ClientEvent::Event(entry));
@@ -161,19 +161,19 @@ impl RenderedReplies {
     }
 
     /// Returns every block of the turn, for a client that resumes.
-    pub(super) async fn everything(&mut self) -> Vec<ClientEvent<'static>> {
+    pub(super) async fn all_blocks(&mut self) -> Vec<ClientEvent<'static>> {
         let mut blocks = self.render(Side::A).await;
         blocks.extend(self.render(Side::B).await);
         if self.form == ReplyForm::Html {
             return blocks.into_iter().map(ClientEvent::Block).collect();
         }
         let mut changes = None;
-        self.gather(&mut changes, blocks);
+        self.add_blocks(&mut changes, blocks);
         changes.into_iter().map(ClientEvent::Changes).collect()
     }
 
     /// Adds blocks to the changes.
-    fn gather(&self, changes: &mut Option<ShownChanges>, blocks: Vec<ShownBlock>) {
+    fn add_blocks(&self, changes: &mut Option<ShownChanges>, blocks: Vec<ShownBlock>) {
         for ShownBlock { turn, side, block, kept, mut html } in blocks {
             let none = || ShownChanges { turn, seq: 0, a: Vec::new(), b: Vec::new() };
             let changes = changes.get_or_insert_with(none);
@@ -197,13 +197,13 @@ impl RenderedReplies {
 impl RenderedReply {
     /// Whether enough new text has arrived to render again; the first words are rendered at once.
     fn is_due(&self) -> bool {
-        let share = if self.text.len() < LONG_REPLY { 64 } else { 12 };
-        self.rendered == 0 || self.text.len() - self.rendered >= RENDER_EVERY.max(self.text.len() / share)
+        let share = if self.text.len() < LONG_REPLY_BYTES { 64 } else { 12 };
+        self.rendered == 0 || self.text.len() - self.rendered >= RENDER_INTERVAL_BYTES.max(self.text.len() / share)
     }
 
     async fn render(&mut self) -> Vec<BlockChange> {
         self.rendered = self.text.len();
-        if self.text.len() < LONG_REPLY {
+        if self.text.len() < LONG_REPLY_BYTES {
             return self.renderer.update(&self.text);
         }
         let (text, mut renderer) = (self.text.clone(), std::mem::take(&mut self.renderer));

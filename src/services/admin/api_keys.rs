@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use super::actor::{Actor, audit_json};
 use crate::domain::admin::action::AdminAction;
-use crate::domain::admin::key_scope::{KEY_PREFIX, KeyScope, MAX_DAYS, parse_name};
+use crate::domain::admin::key_scope::{KEY_PREFIX, KeyScope, MAX_LIFETIME_DAYS, parse_name};
 use crate::domain::hex::hex;
 use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;
@@ -29,7 +29,7 @@ pub enum ApiKeyError {
     #[error("a key needs at least one scope: read, annotate or admin")]
     NoScope,
     /// The expiry is too many days ahead.
-    #[error("a key must expire within {MAX_DAYS} days; 0 means never")]
+    #[error("a key must expire within {MAX_LIFETIME_DAYS} days; 0 means never")]
     Days,
     /// No key has this id.
     #[error("no key in force has the id {0:?}: `langya keys list` shows them")]
@@ -110,7 +110,7 @@ impl ApiKeys {
         if scopes.is_empty() {
             return Err(ApiKeyError::NoScope);
         }
-        if days > MAX_DAYS {
+        if days > MAX_LIFETIME_DAYS {
             return Err(ApiKeyError::Days);
         }
         let (id, key, created_at) = (self.rng.id(&*self.clock), self.new_text(), self.clock.now());

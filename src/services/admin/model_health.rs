@@ -7,7 +7,7 @@ use crate::infra::storage::{FailureCount, RecentModelStats, Store, StoreError};
 
 const DAY_MS: i64 = 24 * 3_600_000;
 /// Maximum number of failure kinds read, over all models.
-const FAILURES: u32 = 500;
+const MAX_FAILURE_KINDS: u32 = 500;
 
 /// Health of the models, as stored in the database.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -29,7 +29,7 @@ impl ModelHealth {
         let since = Timestamp(now.0 - DAY_MS);
         Ok(Self {
             stats: store.model_stats_since(since).await?,
-            failures: store.failures_since(since, FAILURES).await?,
+            failures: store.failures_since(since, MAX_FAILURE_KINDS).await?,
             changes: store.model_changes().await?,
         })
     }

@@ -13,7 +13,7 @@ use crate::domain::hex::hex;
 use crate::infra::storage::{AddedUser, IdentityHash, NewProviderUser};
 
 /// Maximum number of characters of an address or subject.
-const MAX_CHARS: usize = 255;
+const MAX_IDENTITY_CHARS: usize = 255;
 
 /// Parameters of a new provider user.
 #[derive(Clone, Copy)]
@@ -38,7 +38,7 @@ impl AdminUsers {
             return Err(UserError::NoProvider);
         }
         let name = account::parse_name(user.name)?;
-        let is_usable = |text: &&str| !text.is_empty() && text.chars().count() <= MAX_CHARS;
+        let is_usable = |text: &&str| !text.is_empty() && text.chars().count() <= MAX_IDENTITY_CHARS;
         let known = |text: Option<&'_ str>| text.map(str::trim).filter(is_usable).map(str::to_owned);
         let hash = match (known(user.email), known(user.subject)) {
             (Some(email), None) if email.contains('@') => email_hash(issuer, &email),

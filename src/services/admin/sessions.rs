@@ -23,7 +23,7 @@ use crate::infra::storage::{ActedVia, AdminSessionRow, AdminUserRow, NewAdminSes
 
 const MINUTE_MS: i64 = 60_000;
 /// Rate-limit key for attempts with a name that no account can have.
-const NOBODY: &str = "?";
+const UNKNOWN_NAME_KEY: &str = "?";
 
 /// Error of an admin sign-in.
 #[derive(Debug, thiserror::Error)]
@@ -111,7 +111,7 @@ impl AdminSessions {
 
     async fn try_sign_in(&self, given: Credentials<'_>, from: &RequestOrigin) -> Result<String, AdminSignInError> {
         let name = account::parse_name(given.name).ok();
-        self.limits.take_admin_sign_in(name.as_deref().unwrap_or(NOBODY), &from.network).await?;
+        self.limits.take_admin_sign_in(name.as_deref().unwrap_or(UNKNOWN_NAME_KEY), &from.network).await?;
         let user = match &name {
             Some(name) => self.store.admin_user(name).await?,
             None => None,

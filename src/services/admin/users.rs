@@ -204,7 +204,7 @@ impl AdminUsers {
         let mut user = self.find(name).await?;
         loop {
             check_source(&user, change)?;
-            if is_already_so(&user, change) {
+            if is_unchanged_by(&user, change) {
                 return Ok(());
             }
             let entry = self.change_entry(&user, change, actor);
@@ -291,7 +291,7 @@ fn check_source(user: &AdminUserRow, change: UserChange) -> Result<(), UserError
     }
 }
 
-fn is_already_so(user: &AdminUserRow, change: UserChange) -> bool {
+fn is_unchanged_by(user: &AdminUserRow, change: UserChange) -> bool {
     match change {
         UserChange::Role(role) => user.role == role,
         UserChange::Disable => user.disabled_at.is_some(),

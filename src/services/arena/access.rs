@@ -25,7 +25,7 @@ use crate::infra::sessions::{NewSession, Session, Sessions};
 use crate::infra::storage::{NewSignIn, SignInMethod, Store, StoreError};
 
 /// Look-back period for sign-outs: greater than the clock skew between instances and the command line.
-const LOOK_BACK: Duration = Duration::from_secs(600);
+const SIGN_OUT_LOOK_BACK: Duration = Duration::from_secs(600);
 /// Error of a sign-in.
 #[derive(Debug, thiserror::Error)]
 pub enum SignInError {
@@ -197,7 +197,7 @@ impl Access {
             return Err(SignInError::Wrong);
         }
         let new = self.sessions.issue_for(&identity.issuer, &identity.subject);
-        self.keep(new, SignInMethod::Account, None).await
+        self.store_sign_in(new, SignInMethod::Account, None).await
     }
 
     /// Signs a visitor out, and closes their sockets on this instance.
@@ -230,7 +230,7 @@ impl Access {
         if self.forget_unwatched() == 0 || (is_open && instances.is_alone()) {
             return Ok(());
         }
-        let look_back = i64::try_from(LOOK_BACK.as_millis()).unwrap_or(i64::MAX);
+        let look_back = i64::try_from(SIGN_OUT_LOOK_BACK.as_millis()).unwrap_or(i64::MAX);
         let ended = self.store.signed_out_since(Timestamp(self.clock.now().0 - look_back)).await?;
         ended.iter().for_each(|visitor| self.end(visitor));
         Ok(())
@@ -255,8 +255,8 @@ impl Access {
     /// Begins a session that continues the visitor of the previous one, unless that was signed out or belongs to an account.
     async fn begin(&self, method: SignInMethod<'_>, previous: &Session) -> Result<NewSession, SignInError> {
         if !previous.has_account {
-            let again = self.sessions.issue_again(&previous.visitor);
-            match self.keep(again, method, Some(&previous.id)).await {
+            let again = self.sessions.issue_replacement(&previous.visitor);
+            match self.store_sign_in(again, method, Some(&previous.id)).await {
                 Ok(new) => {
                     self.end(&previous.id);
                     return Ok(new);
@@ -265,10 +265,10 @@ impl Access {
                 Err(error) => return Err(error),
             }
         }
-        self.keep(self.sessions.issue(), method, None).await
+        self.store_sign_in(self.sessions.issue(), method, None).await
     }
 
-    async fn keep(
+    async fn store_sign_in(
         &self,
         new: NewSession,
         method: SignInMethod<'_>,

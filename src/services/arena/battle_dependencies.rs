@@ -49,12 +49,12 @@ pub struct BattleDependencies {
 
 impl BattleDependencies {
     /// Returns a random gap between the event numbers of two epochs, so that two instances do not choose the same numbers.
-    pub(super) fn apart(&self) -> u64 {
+    pub(super) fn random_epoch_gap(&self) -> u64 {
         EPOCH_GAP * self.rng.with(|rng| rng.random_range(1..EPOCH_GAP))
     }
 
     /// Returns the first event number of a new log, for a visitor who has the events up to `after` of another one.
     pub(super) fn first_number(&self, after: u64) -> u64 {
-        after + self.apart()
+        after + self.random_epoch_gap()
     }
 }

@@ -363,7 +363,7 @@ impl Battles {
             };
             if end == TurnEnd::Superseded {
                 live.forget(&battle);
-                battle.move_away();
+                battle.mark_moved();
             }
         });
     }

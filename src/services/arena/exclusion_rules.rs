@@ -14,10 +14,10 @@ use crate::infra::llm::roster::Roster;
 use crate::infra::storage::{BattleRecord, VoteExclusion};
 
 /// Size in bytes above which texts are searched on a blocking thread.
-const SEARCHED_IN_PLACE: usize = 16 * 1024;
+const MAX_INLINE_SEARCH_BYTES: usize = 16 * 1024;
 
 /// Maximum number of texts in a reason.
-const REASONS: usize = 3;
+const MAX_TEXTS_PER_REASON: usize = 3;
 
 /// Applies the exclusion rules; one instance per arena.
 pub struct ExclusionRules {
@@ -46,7 +46,7 @@ impl AppliedRules {
     fn of_leaks(policy: LeakPolicy, leaks: &[Leak]) -> Self {
         let mut applied = Self::default();
         if !leaks.is_empty() {
-            let reasons: Vec<String> = leaks.iter().take(REASONS).map(Leak::to_string).collect();
+            let reasons: Vec<String> = leaks.iter().take(MAX_TEXTS_PER_REASON).map(Leak::to_string).collect();
             let found = VoteExclusion { rule: ExclusionRule::IdentityLeak, reason: reasons.join("; ") };
             let list = if policy == LeakPolicy::Exclude { &mut applied.exclusions } else { &mut applied.marks };
             list.push(found);
@@ -88,7 +88,7 @@ impl ExclusionRules {
             return AppliedRules::default();
         }
         let names = self.names(settings);
-        let leaks = in_the_background(move || {
+        let leaks = search_on_blocking_thread(move || {
             let replies = answers.each_ref().map(String::as_str);
             let turn = TurnTexts { turn: 1, prompt: &prompt, replies, reasoning: ["", ""] };
             find_leaks(&names, models.each_ref().map(String::as_str), &[turn], LeakSearch::RulesAndWeights)
@@ -127,14 +127,14 @@ fn known_models(settings: &Settings, roster: &Roster) -> Vec<KnownModel> {
 async fn search(names: Arc<IdentityNames>, record: &BattleRecord, by: LeakSearch) -> Vec<Leak> {
     let prompts = record.turns.iter().map(|turn| turn.prompt.len());
     let replies = record.replies.iter().map(|row| row.reply.text.len() + row.reply.reasoning.len());
-    if prompts.chain(replies).sum::<usize>() <= SEARCHED_IN_PLACE {
+    if prompts.chain(replies).sum::<usize>() <= MAX_INLINE_SEARCH_BYTES {
         return find(&names, record, by);
     }
     let record = record.clone();
-    in_the_background(move || find(&names, &record, by)).await
+    search_on_blocking_thread(move || find(&names, &record, by)).await
 }
 
-async fn in_the_background(search: impl FnOnce() -> Vec<Leak> + Send + 'static) -> Vec<Leak> {
+async fn search_on_blocking_thread(search: impl FnOnce() -> Vec<Leak> + Send + 'static) -> Vec<Leak> {
     tokio::task::spawn_blocking(search).await.unwrap_or_else(|error| {
         tracing::error!(error = %error, "the search for names in a battle failed: its vote is rated");
         Vec::new()

@@ -13,11 +13,11 @@ use crate::infra::storage::{BattleRecord, HistoryEntry, OwnBattleRow, OwnBattles
 use crate::leaderboard::latest_leaderboard::LatestLeaderboard;
 
 /// Battles per page of the list.
-pub const PAGE: u32 = 20;
+pub const PAGE_SIZE: u32 = 20;
 /// Maximum number of votes in a visitor's own leaderboard, the latest ones.
-const COUNTED: u32 = 5_000;
+const MAX_OWN_VOTES: u32 = 5_000;
 /// Battles per page of an export.
-const EXPORT_PAGE: u32 = 100;
+const EXPORT_PAGE_SIZE: u32 = 100;
 
 /// A page of a visitor's battles, the latest first.
 #[derive(Debug, Default)]
@@ -39,10 +39,10 @@ pub async fn list(
     before: Option<BattleId>,
     search: Option<String>,
 ) -> Result<VisitorBattles, StoreError> {
-    let filter = OwnBattlesFilter { before, search, limit: PAGE + 1 };
+    let filter = OwnBattlesFilter { before, search, limit: PAGE_SIZE + 1 };
     let mut rows = store.own_battles(visitor, &filter).await?;
-    let more = rows.len() > PAGE as usize;
-    rows.truncate(PAGE as usize);
+    let more = rows.len() > PAGE_SIZE as usize;
+    rows.truncate(PAGE_SIZE as usize);
     let older = rows.last().filter(|_| more).map(|row| row.id.clone());
     let battles = rows.into_iter().map(|row| HistoryEntry {
         names: row.models.iter().flatten().map(|model| models.card(model).name).collect(),
@@ -60,7 +60,7 @@ pub async fn own_leaderboard(
     leaderboard: &LatestLeaderboard,
     visitor: &VisitorId,
 ) -> Result<OwnLeaderboard, StoreError> {
-    let votes = store.own_rated_votes(visitor, COUNTED).await?;
+    let votes = store.own_rated_votes(visitor, MAX_OWN_VOTES).await?;
     Ok(own_leaderboard::own_leaderboard(&votes, |one, other| leaderboard.pair_counts(one.as_str(), other.as_str())))
 }
 
@@ -99,10 +99,10 @@ pub async fn export(store: &Store, visitor: &VisitorId, clock: &dyn Clock) -> Re
     let mut battles = OwnBattlesExport::default();
     let mut before = None;
     loop {
-        let filter = OwnBattlesFilter { before, search: None, limit: EXPORT_PAGE };
+        let filter = OwnBattlesFilter { before, search: None, limit: EXPORT_PAGE_SIZE };
         let rows = store.own_battles(visitor, &filter).await?;
         before = rows.last().map(|row| row.id.clone());
-        let full = rows.len() == EXPORT_PAGE as usize;
+        let full = rows.len() == EXPORT_PAGE_SIZE as usize;
         for row in rows {
             if let Some(past) = own_battle(store, visitor, &row.id).await? {
                 let OwnBattleRow { created_at: began_at, models, share, .. } = row;

@@ -16,11 +16,11 @@ use crate::infra::events::{BusState, InstanceId};
 use crate::infra::storage::{InstanceRow, Store, StoreError};
 
 /// Heartbeat interval.
-pub const BEAT_EVERY: Duration = Duration::from_millis(400);
+pub const HEARTBEAT_INTERVAL: Duration = Duration::from_millis(400);
 /// Number of unchanged reads after which an instance counts as gone.
-const GONE_AFTER: u32 = 5;
+const MAX_MISSED_HEARTBEATS: u32 = 5;
 /// Number of unchanged reads (ten minutes) after which the row of a killed instance is deleted.
-const FORGET_AFTER: u32 = 1_500;
+const MISSED_HEARTBEATS_TO_DELETE: u32 = 1_500;
 
 /// Liveness of the arena's instances, as seen by this one.
 #[derive(Debug)]
@@ -88,7 +88,7 @@ impl ArenaInstances {
         if self.is_alone() || instance == self.me {
             return Ok(false);
         }
-        if let Some(alive) = self.sighted(&instance.0) {
+        if let Some(alive) = self.is_alive(&instance.0) {
             return Ok(alive);
         }
         // It may have started since the last read.
@@ -96,9 +96,9 @@ impl ArenaInstances {
         Ok(rows.iter().any(|row| row.id == instance.0))
     }
 
-    fn sighted(&self, instance: &str) -> Option<bool> {
+    fn is_alive(&self, instance: &str) -> Option<bool> {
         let others = self.others()?;
-        others.get(instance).map(|sighting| sighting.unchanged < GONE_AFTER)
+        others.get(instance).map(|sighting| sighting.unchanged < MAX_MISSED_HEARTBEATS)
     }
 
     /// Writes this instance's heartbeat and reads those of the others. `settings` is a fingerprint of its settings, and `log_fails` says
@@ -128,7 +128,7 @@ impl ArenaInstances {
                     "another instance runs with other settings: give all instances the same langya.toml"
                 );
             }
-            long_gone(&others)
+            find_abandoned_instance(&others)
         });
         match lost {
             Some((instance, beats)) => self.store.forget_instance(&instance, beats).await,
@@ -194,12 +194,12 @@ fn note(others: &mut HashMap<String, PeerState>, rows: impl Iterator<Item = Inst
 }
 
 fn any_log_fails(others: &HashMap<String, PeerState>) -> bool {
-    others.values().any(|peer| peer.log_fails && peer.unchanged < GONE_AFTER)
+    others.values().any(|peer| peer.log_fails && peer.unchanged < MAX_MISSED_HEARTBEATS)
 }
 
 /// Returns an instance that has long been gone, with its counter. One at a time, to keep a heartbeat short.
-fn long_gone(others: &HashMap<String, PeerState>) -> Option<(String, u64)> {
-    let (id, peer) = others.iter().find(|(_, peer)| peer.unchanged >= FORGET_AFTER)?;
+fn find_abandoned_instance(others: &HashMap<String, PeerState>) -> Option<(String, u64)> {
+    let (id, peer) = others.iter().find(|(_, peer)| peer.unchanged >= MISSED_HEARTBEATS_TO_DELETE)?;
     Some((id.clone(), peer.beats))
 }
 
@@ -220,7 +220,7 @@ mod tests {
             any_log_fails(&others)
         };
         assert_eq!([fails(1, false), fails(2, true), fails(3, false), fails(4, true)], [false, true, false, true]);
-        let killed: Vec<bool> = (0..GONE_AFTER).map(|_| fails(4, true)).collect();
+        let killed: Vec<bool> = (0..MAX_MISSED_HEARTBEATS).map(|_| fails(4, true)).collect();
         assert_eq!(killed, [true, true, true, true, false]);
     }
 
@@ -249,12 +249,12 @@ mod tests {
     #[test]
     fn an_instance_that_has_not_written_for_ten_minutes_is_forgotten() {
         let mut others = HashMap::new();
-        for beats in 0..=u64::from(FORGET_AFTER) {
-            assert_eq!(long_gone(&others), None, "after {beats} beats");
+        for beats in 0..=u64::from(MISSED_HEARTBEATS_TO_DELETE) {
+            assert_eq!(find_abandoned_instance(&others), None, "after {beats} beats");
             note(&mut others, [row("dead", 7), row("alive", beats)].into_iter(), "");
         }
-        assert_eq!(long_gone(&others), Some(("dead".to_owned(), 7)));
+        assert_eq!(find_abandoned_instance(&others), Some(("dead".to_owned(), 7)));
         note(&mut others, [row("alive", 0)].into_iter(), "");
-        assert_eq!(long_gone(&others), None, "somebody has taken it out");
+        assert_eq!(find_abandoned_instance(&others), None, "somebody has taken it out");
     }
 }

@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use crate::domain::battle::ModelId;
 
 /// Number of latest replies averaged per model.
-const COUNTED: usize = 8;
+const AVERAGED_REPLIES: usize = 8;
 
 /// Latest reply speeds of each model of the roster.
 #[derive(Debug, Default)]
@@ -35,7 +35,7 @@ impl ModelSpeeds {
     pub(super) fn note(&self, model: &ModelId, byte_time: Duration) {
         let mut byte_times = self.byte_times.lock();
         let Some(replies) = byte_times.get_mut(model) else { return };
-        if replies.len() == COUNTED {
+        if replies.len() == AVERAGED_REPLIES {
             replies.pop_front();
         }
         replies.push_back(byte_time);

@@ -13,16 +13,16 @@ use crate::domain::battle::ModelId;
 use crate::domain::battle::model_card::shared_names;
 use crate::infra::clock::Clock;
 use crate::infra::llm::ModelCard;
-use crate::infra::llm::model_discovery::REMOTE_WAIT;
+use crate::infra::llm::model_discovery::REMOTE_TIMEOUT;
 use crate::infra::llm::resilient_model::ResilientModel;
 use crate::infra::llm::roster::Roster;
 use crate::infra::storage::{Store, StoreError};
 
 /// Maximum number of models kept for running battles after they left the roster.
-const MAX_RETIRED: usize = 64;
+const MAX_RETIRED_MODELS: usize = 64;
 /// Time after the start for which battles wait for model discovery: the timeout of the slowest provider, and the registration of the
 /// discovered models.
-const SEARCH_ENDS_WITHIN: Duration = REMOTE_WAIT.saturating_add(Duration::from_secs(1));
+const DISCOVERY_TIMEOUT: Duration = REMOTE_TIMEOUT.saturating_add(Duration::from_secs(1));
 
 /// Current roster, and the names of all models that ever took part.
 pub struct Models {
@@ -105,14 +105,14 @@ impl Models {
     /// one would lose its own. If discovery fails, the roster stays as it is.
     pub async fn searched(&self) {
         let mut settled = self.settled();
-        let _ = timeout_at(self.opened_at + SEARCH_ENDS_WITHIN, settled.wait_for(|settled| *settled)).await;
+        let _ = timeout_at(self.opened_at + DISCOVERY_TIMEOUT, settled.wait_for(|settled| *settled)).await;
     }
 
     fn retire(&self, former: &Roster, current: &Roster) {
         let mut retired = self.retired.write();
         retired.extend(former.all().iter().cloned());
         retired.retain(|model| current.get(&model.card.id).is_none());
-        let too_many = retired.len().saturating_sub(MAX_RETIRED);
+        let too_many = retired.len().saturating_sub(MAX_RETIRED_MODELS);
         retired.drain(..too_many);
     }
 
@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn battles_wait_longer_than_any_server_that_discovery_still_hears() {
         let DiscoveryTargets { local_wait, remote_wait, .. } = DiscoveryTargets::default();
-        assert!(SEARCH_ENDS_WITHIN > local_wait.max(remote_wait), "{SEARCH_ENDS_WITHIN:?}");
+        assert!(DISCOVERY_TIMEOUT > local_wait.max(remote_wait), "{DISCOVERY_TIMEOUT:?}");
     }
 
     #[test]

@@ -49,7 +49,7 @@ impl Matchmaker {
             return Err(ChoiceError::ModelUnavailable);
         }
         let roster = self.models.current();
-        if !choice.chosen().iter().all(|model| suits(kind, &roster, model)) {
+        if !choice.chosen().iter().all(|model| accepts_prompt(kind, &roster, model)) {
             return Err(ChoiceError::SeesNoImages);
         }
         let too_few = |error| ChoiceError::too_few(kind, error);
@@ -118,7 +118,7 @@ impl Matchmaker {
     /// Returns the healthy models that accept this kind of prompt, and `always` whether it is healthy or not.
     fn healthy_pool(&self, always: Option<&ModelId>, rules: &PairingRules, kind: PromptKind) -> ModelPool {
         let roster = self.models.current();
-        let may_play = |id: &ModelId| suits(kind, &roster, id) && roster.get(id).is_some_and(|model| model.healthy());
+        let may_play = |id: &ModelId| accepts_prompt(kind, &roster, id) && roster.get(id).is_some_and(|model| model.healthy());
         self.pool(|id| Some(id) == always || may_play(id), rules)
     }
 
@@ -161,6 +161,6 @@ impl Matchmaker {
 }
 
 /// Whether a model accepts this kind of prompt.
-fn suits(kind: PromptKind, roster: &Roster, model: &ModelId) -> bool {
+fn accepts_prompt(kind: PromptKind, roster: &Roster, model: &ModelId) -> bool {
     kind == PromptKind::Text || roster.sees_images(model)
 }

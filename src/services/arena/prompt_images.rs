@@ -14,9 +14,9 @@ use crate::infra::rng::SharedRng;
 use crate::infra::storage::{NewImage, Store, StoreError};
 
 /// Maximum number of images decoded concurrently: each may briefly take 200 MB.
-const READ_AT_ONCE: usize = 2;
+const MAX_CONCURRENT_DECODINGS: usize = 2;
 /// Maximum wait for a decoding slot.
-const WAIT: Duration = Duration::from_secs(20);
+const DECODING_QUEUE_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Accepts uploads, and attaches images to prompts.
 pub struct PromptImages {
@@ -77,7 +77,7 @@ impl PromptImages {
     /// Creates the service.
     #[must_use]
     pub fn new(store: Store, rng: Arc<SharedRng>, clock: Arc<dyn Clock>, settings: CurrentSettings) -> Self {
-        Self { reading: Semaphore::new(READ_AT_ONCE), store, rng, clock, settings }
+        Self { reading: Semaphore::new(MAX_CONCURRENT_DECODINGS), store, rng, clock, settings }
     }
 
     /// Accepts an uploaded file and stores the pixels only, without metadata.
@@ -85,7 +85,7 @@ impl PromptImages {
     /// # Errors
     /// [`ImageError`]; nothing is stored then.
     pub async fn take(&self, visitor: &VisitorId, file: Vec<u8>) -> Result<TakenImage, ImageError> {
-        let Ok(Ok(turn)) = tokio::time::timeout(WAIT, self.reading.acquire()).await else {
+        let Ok(Ok(turn)) = tokio::time::timeout(DECODING_QUEUE_TIMEOUT, self.reading.acquire()).await else {
             return Err(ImageError::Busy);
         };
         // Decoding takes tenths of a second of CPU time and processes untrusted data.

@@ -29,17 +29,17 @@ use crate::infra::storage::{BattleRecord, StoreError};
 use crate::infra::tasks::contain;
 
 /// Interval of the follower's requests.
-const ASK_EVERY: Duration = Duration::from_millis(500);
+const REQUEST_INTERVAL: Duration = Duration::from_millis(500);
 /// Time for which events are sent to an instance that does not renew its request.
-const LEASE: Duration = Duration::from_secs(2);
+const LEASE_DURATION: Duration = Duration::from_secs(2);
 /// Period whose events are batched into one message.
-const BATCH: Duration = Duration::from_millis(20);
+const BATCH_PERIOD: Duration = Duration::from_millis(20);
 /// Maximum wait for the first message before the battle is read from the database.
-const FIRST_MESSAGE: Duration = Duration::from_millis(700);
+const FIRST_MESSAGE_TIMEOUT: Duration = Duration::from_millis(700);
 /// Maximum number of queued messages about one battle; further ones are dropped and requested again.
-const MESSAGES: usize = 64;
+const MAX_QUEUED_MESSAGES: usize = 64;
 /// Number of times that the instance named in the database may answer that it does not have the battle.
-const DENIALS: u32 = 4;
+const MAX_DENIALS: u32 = 4;
 
 /// Message between instances about a battle.
 #[derive(Debug, Serialize, Deserialize)]
@@ -101,7 +101,7 @@ pub(super) struct RemoteBattles {
 impl RemoteBattles {
     /// Opens the inbox of a followed battle, replacing a former one.
     fn open_inbox(&self, battle: &BattleId) -> (mpsc::Sender<LogEntries>, mpsc::Receiver<LogEntries>) {
-        let (sender, inbox) = mpsc::channel(MESSAGES);
+        let (sender, inbox) = mpsc::channel(MAX_QUEUED_MESSAGES);
         lock(&self.followed).insert(battle.clone(), sender.clone());
         (sender, inbox)
     }
@@ -209,13 +209,13 @@ async fn send_until_lease_ends(
     mut asked: watch::Receiver<u64>,
 ) {
     let shutdown = dependencies.tasks.shutdown();
-    let mut lease_ends = Instant::now() + LEASE;
+    let mut lease_ends = Instant::now() + LEASE_DURATION;
     let mut watcher = battle.watch(*asked.borrow_and_update());
     loop {
         tokio::select! {
             entries = watcher.next() => {
                 let Some(mut entries) = entries else { return };
-                tokio::time::sleep(BATCH).await;
+                tokio::time::sleep(BATCH_PERIOD).await;
                 entries.extend(watcher.missed());
                 let over = !battle.is_under_way();
                 let sent = LogEntries { battle: battle.id.clone(), first: battle.first_seq(), entries, over };
@@ -228,7 +228,7 @@ async fn send_until_lease_ends(
                 if renewed.is_err() {
                     return;
                 }
-                lease_ends = Instant::now() + LEASE;
+                lease_ends = Instant::now() + LEASE_DURATION;
                 let has = *asked.borrow_and_update();
                 if has < watcher.last_sent() {
                     watcher = battle.watch(has);
@@ -271,7 +271,7 @@ pub(super) async fn await_first_event(dependencies: &BattleDependencies, battle:
         return;
     }
     if *dependencies.events.state().borrow() == BusState::Connected {
-        battle.first_event(FIRST_MESSAGE).await;
+        battle.first_event(FIRST_MESSAGE_TIMEOUT).await;
     }
     battle.mark_unreachable();
 }
@@ -301,9 +301,9 @@ impl<B: LocalBattles> Following<'_, B> {
     async fn run(mut self) {
         let dependencies = self.battles.dependencies();
         let shutdown = dependencies.tasks.shutdown();
-        let mut ticker = tokio::time::interval(ASK_EVERY);
+        let mut ticker = tokio::time::interval(REQUEST_INTERVAL);
         ticker.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut left = pin!(self.battle.wait_until_unwatched(2 * FIRST_MESSAGE));
+        let mut left = pin!(self.battle.wait_until_unwatched(2 * FIRST_MESSAGE_TIMEOUT));
         loop {
             let look = tokio::select! {
                 Some(sent) = self.inbox.recv() => self.apply(sent),
@@ -312,7 +312,7 @@ impl<B: LocalBattles> Following<'_, B> {
                     if self.battles.live().forget_unwatched(self.battle) {
                         return;
                     }
-                    left.set(self.battle.wait_until_unwatched(2 * FIRST_MESSAGE));
+                    left.set(self.battle.wait_until_unwatched(2 * FIRST_MESSAGE_TIMEOUT));
                     false
                 }
                 () = shutdown.cancelled() => return,
@@ -343,7 +343,7 @@ impl<B: LocalBattles> Following<'_, B> {
         let done = match self.standing().await {
             Ok(RemoteStatus::SameRun) => return false,
             // The last events may be on their way; loading from the database would send them twice.
-            Ok(RemoteStatus::Ended) if self.battle.listens() && self.denials == 0 && self.end_asked_for < DENIALS => {
+            Ok(RemoteStatus::Ended) if self.battle.listens() && self.denials == 0 && self.end_asked_for < MAX_DENIALS => {
                 self.end_asked_for += 1;
                 return false;
             }
@@ -376,7 +376,7 @@ impl<B: LocalBattles> Following<'_, B> {
         if row.answered_by != followed {
             return Ok(RemoteStatus::Elsewhere);
         }
-        let alive = self.denials < DENIALS && dependencies.instances.is_run_elsewhere(followed.as_ref()).await?;
+        let alive = self.denials < MAX_DENIALS && dependencies.instances.is_run_elsewhere(followed.as_ref()).await?;
         Ok(if alive { RemoteStatus::SameRun } else { RemoteStatus::Orphaned(followed) })
     }
 
@@ -385,7 +385,7 @@ impl<B: LocalBattles> Following<'_, B> {
         let record = self.battles.dependencies().store.battle_record(&self.battle.id).await?;
         let ended = record.filter(|record| record.battle.progress.stage != Stage::Answering);
         let Some(record) = ended else { return Ok(false) };
-        self.battle.catch_up(record, self.battles.dependencies().apart());
+        self.battle.catch_up(record, self.battles.dependencies().random_epoch_gap());
         Ok(true)
     }
 }

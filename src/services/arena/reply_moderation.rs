@@ -12,7 +12,7 @@ use crate::infra::metrics;
 use crate::infra::tasks::Tasks;
 
 /// Maximum number of battles moderated concurrently; further ones are counted as not moderated.
-const AT_ONCE: usize = 16;
+const MAX_CONCURRENT_BATTLES: usize = 16;
 
 /// Moderates the replies of battles.
 pub struct ReplyModeration {
@@ -25,11 +25,11 @@ impl ReplyModeration {
     /// Creates the service, which uses the moderation endpoint of the prompt rules.
     #[must_use]
     pub fn new(rules: Arc<PromptRules>, tasks: Tasks) -> Self {
-        Self { rules, tasks, room: Arc::new(Semaphore::new(AT_ONCE)) }
+        Self { rules, tasks, room: Arc::new(Semaphore::new(MAX_CONCURRENT_BATTLES)) }
     }
 
     /// Starts to moderate the replies of a battle that has its vote.
-    pub fn look_at(&self, record: &BattleRecord) {
+    pub fn moderate_battle(&self, record: &BattleRecord) {
         if self.rules.endpoint.is_none() || !self.rules.settings.now().moderation.replies {
             return;
         }
@@ -40,12 +40,12 @@ impl ReplyModeration {
         let (rules, record) = (Arc::clone(&self.rules), record.clone());
         self.tasks.spawn("moderate_replies", async move {
             let _permit = permit;
-            look_at(&rules, &record).await;
+            moderate_battle(&rules, &record).await;
         });
     }
 }
 
-async fn look_at(rules: &PromptRules, record: &BattleRecord) {
+async fn moderate_battle(rules: &PromptRules, record: &BattleRecord) {
     let mut flags = Vec::new();
     for row in record.replies.iter().filter(|row| !row.reply.text.is_empty()) {
         let part = if row.reply.side == Side::A { ModeratedPart::ReplyA } else { ModeratedPart::ReplyB };

@@ -22,7 +22,7 @@ use tokio::time::{Instant, Interval, MissedTickBehavior};
 use crate::arena::battle_dependencies::BattleDependencies;
 use crate::domain::battle::event_log::BattleEvent;
 use crate::domain::battle::mode::BattleMode;
-use crate::domain::battle::pacing::{Ending, Pacer, Release, TICK};
+use crate::domain::battle::pacing::{Ending, Pacer, Release, MIN_STEP_INTERVAL};
 use crate::domain::battle::pairing::starting_pair::PromptKind;
 use crate::domain::battle::progress::{Progress, Stage};
 use crate::domain::battle::{ImageId, ModelId, RunId, Side};
@@ -39,7 +39,7 @@ use turn_metrics::count;
 /// Maximum number of reply parts read in a row before the turn handles other events.
 const MAX_PARTS: usize = 256;
 /// Unshown bytes of a side above which its provider is not read.
-const MAX_BACKLOG: usize = 64 * 1024;
+const MAX_BACKLOG_BYTES: usize = 64 * 1024;
 /// Maximum number of replacements in one turn.
 const MAX_REPLACEMENTS: usize = 4;
 
@@ -61,7 +61,7 @@ pub(super) async fn run(
 ) -> TurnEnd {
     dependencies.models.searched().await;
     let mut turn = Turn::begin(&dependencies, &battle, run).await;
-    turn.play(stop).await;
+    turn.relay_replies(stop).await;
     turn.note_one_sided_failures();
     let speeds = turn.reply_speeds();
     let end = turn.finish().await.unwrap_or_else(|error| {
@@ -87,7 +87,7 @@ pub(super) async fn void(dependencies: &BattleDependencies, battle: &LiveBattle,
     let failed = |side: Side| {
         let mut failed = SideRun::new(row.models[side.index()].clone());
         failed.end(ReplyEnding::Failed);
-        failed.keep(side)
+        failed.into_new_reply(side)
     };
     let progress = Progress { stage: Stage::Voided, ..row.progress };
     let replies: Vec<NewReply> = row.mode.sides().iter().map(|side| failed(*side)).collect();
@@ -143,7 +143,7 @@ impl<'a> Turn<'a> {
         }
         let pace = settings.pace(dependencies.class_draws.of_battle(&battle.id));
         let pacer = Pacer::new(pace, settings.quantum(), dependencies.rng.seed());
-        let mut ticker = tokio::time::interval(TICK);
+        let mut ticker = tokio::time::interval(MIN_STEP_INTERVAL);
         // After a pause the next text is released at once.
         ticker.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut turn = Self {
@@ -168,14 +168,14 @@ impl<'a> Turn<'a> {
             if row.mode.sides().contains(&side) {
                 turn.ask(side).await;
             } else {
-                turn.leave_out(side);
+                turn.mark_absent_side(side);
             }
         }
         turn
     }
 
     /// Marks a side without a model as ended, so that nothing of it is sent or stored.
-    fn leave_out(&mut self, side: Side) {
+    fn mark_absent_side(&mut self, side: Side) {
         self.sides[side.index()].end(ReplyEnding::Complete);
         self.pacer.end(side, Ending::Complete, self.began.elapsed());
     }
@@ -199,7 +199,7 @@ impl<'a> Turn<'a> {
     }
 
     /// Reads both replies and shows the text that is due, until all is shown or the visitor stops or leaves.
-    async fn play(&mut self, stop: oneshot::Receiver<()>) {
+    async fn relay_replies(&mut self, stop: oneshot::Receiver<()>) {
         let grace = Duration::from_millis(self.settings.resume_grace_ms);
         let shutdown = self.dependencies.tasks.shutdown();
         // Registered once a turn, not once a token, because waiters are kept in a list.
@@ -231,8 +231,8 @@ impl<'a> Turn<'a> {
                 () = &mut ended => return self.cut(),
                 at = self.ticker.tick(), if tick => self.tick(at).await,
                 () = self.battle.readers_catch_up(), if behind => {}
-                part = a.next_part(), if read_a => self.take_and_rest(Side::A, part).await,
-                part = b.next_part(), if read_b => self.take_and_rest(Side::B, part).await,
+                part = a.next_part(), if read_a => self.handle_part_and_pause(Side::A, part).await,
+                part = b.next_part(), if read_b => self.handle_part_and_pause(Side::B, part).await,
             }
         }
     }
@@ -260,14 +260,14 @@ impl<'a> Turn<'a> {
 
     /// Whether to read more of this side's reply now. With `PacingMode::Whole` there is no backlog limit.
     fn reads(&self, side: Side) -> bool {
-        let room = self.settings.pacing == PacingMode::Whole || self.pacer.backlog(side) < MAX_BACKLOG;
+        let room = self.settings.pacing == PacingMode::Whole || self.pacer.backlog(side) < MAX_BACKLOG_BYTES;
         self.sides[side.index()].stream.is_some() && room
     }
 
     /// Reads all received parts of both replies, shows the text that is due, and pauses.
     async fn read_and_show(&mut self) {
         let mut left = MAX_PARTS;
-        while self.take_what_came(&mut left).await && left > 0 {
+        while self.handle_received_parts(&mut left).await && left > 0 {
             // Reading makes room for data that a connection has received meanwhile.
             tokio::task::yield_now().await;
         }
@@ -275,7 +275,7 @@ impl<'a> Turn<'a> {
         if self.is_raw() {
             self.paused_until = (due && left > 0).then(|| self.dependencies.raw_pacing_ticks.next());
         } else if left < MAX_PARTS {
-            self.rest();
+            self.pause_reading();
         }
         if due {
             self.publish_due();
@@ -283,19 +283,19 @@ impl<'a> Turn<'a> {
     }
 
     /// Pauses reading, if the turn is paced.
-    fn rest(&mut self) {
+    fn pause_reading(&mut self) {
         if !self.is_raw() {
             self.paused_until = self.pacer.read_every().map(|rest| Instant::now() + rest);
         }
     }
 
-    async fn take_and_rest(&mut self, side: Side, part: Option<Result<ReplyPart, ChatError>>) {
+    async fn handle_part_and_pause(&mut self, side: Side, part: Option<Result<ReplyPart, ChatError>>) {
         self.take(side, part).await;
-        self.rest();
+        self.pause_reading();
     }
 
     /// Reads the received parts, at most `left`; `true` if there were any.
-    async fn take_what_came(&mut self, left: &mut usize) -> bool {
+    async fn handle_received_parts(&mut self, left: &mut usize) -> bool {
         let before = *left;
         for side in Side::BOTH {
             while *left > 0
@@ -357,10 +357,10 @@ impl<'a> Turn<'a> {
         match (replacement, recorded) {
             (_, Ok(false)) => self.superseded = true,
             (Some((model, probability)), Ok(true)) => self.replace(side, model, probability).await,
-            (None, Ok(true)) => self.break_off(side),
+            (None, Ok(true)) => self.end_failed_side(side),
             (_, Err(error)) => {
                 tracing::error!(battle.id = %self.battle.id, error = ?error, "a failed side could not be recorded");
-                self.break_off(side);
+                self.end_failed_side(side);
             }
         }
     }
@@ -393,7 +393,7 @@ impl<'a> Turn<'a> {
         Box::pin(self.ask(side)).await;
     }
 
-    fn break_off(&mut self, side: Side) {
+    fn end_failed_side(&mut self, side: Side) {
         self.sides[side.index()].end(ReplyEnding::Failed);
         self.pacer.end(side, Ending::Broken, self.began.elapsed());
     }
@@ -414,7 +414,7 @@ impl<'a> Turn<'a> {
     /// Cuts both replies at the text shown, and closes both upstreams.
     fn cut(&mut self) {
         for run in &mut self.sides {
-            if run.ended_at.is_none() || !run.shown_whole() {
+            if run.ended_at.is_none() || !run.is_fully_shown() {
                 run.end(ReplyEnding::Stopped);
             }
         }
@@ -450,7 +450,7 @@ impl<'a> Turn<'a> {
         let stage = if self.voided { Stage::Voided } else { Stage::Ready };
         let progress = Progress { stage, turn: self.number };
         let answered = Side::BOTH.into_iter().zip(self.sides).filter(|(side, _)| self.mode.sides().contains(side));
-        let replies: Vec<NewReply> = answered.map(|(side, run)| run.keep(side)).collect();
+        let replies: Vec<NewReply> = answered.map(|(side, run)| run.into_new_reply(side)).collect();
         let kept = self.dependencies.keep_replies(&self.battle.id, &self.run, progress, &replies).await?;
         {
             let mut state = self.battle.state();

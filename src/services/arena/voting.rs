@@ -153,7 +153,7 @@ async fn cast(voting: &Voting, vote: &NewVote, record: &BattleRecord) -> Result<
         InsertedVote::Stored => {
             metrics::vote_committed(vote.outcome, receipt.excluded.is_none());
             voting.events.publish(Event::VoteRecorded);
-            voting.replies.look_at(record);
+            voting.replies.moderate_battle(record);
             let (id, outcome, cast_at) = (receipt.vote.as_str(), vote.outcome, now);
             let (battle, models) = (&record.battle.id, &record.battle.models);
             let promised = |included_by| PromisedVote { id, battle, models, outcome, cast_at, included_by };

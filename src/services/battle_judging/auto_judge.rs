@@ -4,7 +4,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::daily_budget::left;
 use super::judging::judge;
-use super::{BattleJudging, LOCK};
+use super::{BattleJudging, LOCK_NAME};
 use crate::battle_judging::pending_work::pending_work;
 use crate::domain::battle::ModelId;
 use crate::domain::battle_judging::prompt::BattlePrompt;
@@ -19,9 +19,9 @@ use crate::infra::storage::StoreError;
 use crate::judging_rounds::{BackgroundJudging, RoundDependencies, RoundOutcome};
 
 /// Maximum number of battles per round.
-const AT_MOST: usize = 256;
+const BATCH_SIZE: usize = 256;
 /// Maximum age of votes in milliseconds; older ones are left to the command.
-const NEW: i64 = 7 * 24 * 60 * 60 * 1_000;
+const MAX_VOTE_AGE_MS: i64 = 7 * 24 * 60 * 60 * 1_000;
 
 /// Judges battles in rounds, and remembers which votes are done.
 pub struct AutoJudge {
@@ -47,7 +47,7 @@ impl AutoJudge {
     }
 
     /// Applies these settings and returns their judges; changed settings reset the state.
-    fn take_up(&mut self, settings: &Settings) -> Vec<ModelClient> {
+    fn apply_settings(&mut self, settings: &Settings) -> Vec<ModelClient> {
         let changed = self.by != settings.judge;
         if changed {
             self.by = settings.judge.clone();
@@ -63,7 +63,7 @@ impl AutoJudge {
         self.by.models.iter().map(ModelId::new).filter_map(client).collect()
     }
 
-    fn use_up(&mut self, today: Timestamp) {
+    fn mark_day_exhausted(&mut self, today: Timestamp) {
         self.exhausted_day = Some(today);
         tracing::info!("the daily budget for judging battles is used up");
     }
@@ -78,16 +78,16 @@ impl AutoJudge {
         let RoundDependencies { store, rng, clock, .. } = &self.dependencies;
         let (clock, now) = (clock.as_ref(), clock.now());
         let scope = Scope {
-            since: Timestamp(now.0.saturating_sub(NEW)),
+            since: Timestamp(now.0.saturating_sub(MAX_VOTE_AGE_MS)),
             after: self.checked_up_to,
-            at_most: AT_MOST,
+            at_most: BATCH_SIZE,
             ..Scope::all(Sample { seed: self.by.seed, share: self.by.share })
         };
         let battle_judging = BattleJudging { store, clock, rng, prompt: &self.prompt };
         let found = pending_work(battle_judging, scope, judges).await?;
         let limits = RunLimits::new(stop, budget);
         let outcomes = judge(battle_judging, &found, judges, &limits, &|_| {}).await?;
-        tell(&outcomes);
+        log_outcomes(&outcomes);
         let all_settled = outcomes.iter().all(|outcome| outcome.left() == 0);
         if all_settled && !found.more {
             self.checked_up_to = found.last_seq;
@@ -105,22 +105,22 @@ impl AutoJudge {
 
 impl BackgroundJudging for AutoJudge {
     async fn round(&mut self, settings: &Settings, stop: CancellationToken) -> Result<RoundOutcome, StoreError> {
-        let judges = self.take_up(settings);
+        let judges = self.apply_settings(settings);
         let today = day_of(self.dependencies.clock.now());
         if judges.is_empty() || self.exhausted_day == Some(today) {
             return Ok(RoundOutcome::Done);
         }
         let Some(budget) = left(&self.dependencies.store, &self.by, &judges, today).await? else {
-            self.use_up(today);
+            self.mark_day_exhausted(today);
             return Ok(RoundOutcome::Done);
         };
         // A command is judging, with the same requests as this round.
-        let Some(lock) = self.dependencies.store.command_lock(LOCK).await? else { return Ok(RoundOutcome::Done) };
+        let Some(lock) = self.dependencies.store.command_lock(LOCK_NAME).await? else { return Ok(RoundOutcome::Done) };
         let done = self.judge(&judges, budget, stop).await;
         lock.release().await;
         let (round, exhausted) = done?;
         if exhausted {
-            self.use_up(today);
+            self.mark_day_exhausted(today);
         }
         Ok(round)
     }
@@ -131,7 +131,7 @@ impl BackgroundJudging for AutoJudge {
 }
 
 /// Logs the outcome of a round, without any text of the battles.
-fn tell(outcomes: &[RunOutcome]) {
+fn log_outcomes(outcomes: &[RunOutcome]) {
     for outcome in outcomes {
         let RunOutcome { model, kept, .. } = outcome;
         if !outcome.failed.is_empty() {

@@ -87,12 +87,12 @@ impl<'r> BattleJudgeRun<'r> {
     async fn judge_all(&self, batch: &VerdictSender, step: &(dyn Fn() + Sync)) -> Result<(), StoreError> {
         let next = AtomicUsize::new(0);
         let at_once = self.judge.max_concurrent.min(self.open.len());
-        let workers = (0..at_once).map(|_| self.work(&next, batch, step));
+        let workers = (0..at_once).map(|_| self.judge_games(&next, batch, step));
         try_join_all(workers).await.map(drop)
     }
 
     /// Judges one game after another, until none is left or the run ends.
-    async fn work(
+    async fn judge_games(
         &self,
         next: &AtomicUsize,
         batch: &VerdictSender,

@@ -22,7 +22,7 @@ use crate::infra::rng::SharedRng;
 use crate::infra::storage::{Store, StoreError};
 
 /// Name of the lock on judging battles, for commands and the arena alike.
-pub const LOCK: &str = "judge";
+pub const LOCK_NAME: &str = "judge";
 
 /// Context of judging battles: the instructions and the stores.
 #[derive(Clone, Copy)]

@@ -7,7 +7,7 @@ use crate::domain::battle::{BattleId, ModelId};
 use crate::domain::battle_judging::pending::{
     BattleCheck, DrawnSubject, MAX_BATTLE_TOKENS, OpenPair, PendingWork, SettledGame, UnjudgedSubject,
 };
-use crate::domain::battle_judging::prompt::{MAX_TOKENS, language_of};
+use crate::domain::battle_judging::prompt::{MAX_REPLY_TOKENS, language_of};
 use crate::domain::battle_judging::sample::Sample;
 use crate::domain::battle_judging::scope::{RetryFailed, Scope};
 use crate::domain::battle_judging::subject::JudgedSubject;
@@ -19,9 +19,9 @@ use crate::infra::llm::query_judge::effort;
 use crate::infra::storage::{PackedOutcome, Store, StoreError, VoteColumn, VoteRange};
 
 /// Page size of log reads, in sequence numbers.
-const PAGE: usize = 10_000;
+const PAGE_SIZE: usize = 10_000;
 /// Maximum number of battles checked concurrently.
-const AT_ONCE: usize = 8;
+const MAX_CONCURRENT_CHECKS: usize = 8;
 
 /// Finds the battles that these judges have not judged.
 ///
@@ -78,7 +78,7 @@ async fn find(
 ) -> Result<PendingWork, StoreError> {
     let judges: Vec<&ModelId> = judges.iter().map(|judge| &judge.id).collect();
     let (mut found, left) = PendingWork::new(drawn, at_most, settled, &judges);
-    for some in left.chunks(AT_ONCE) {
+    for some in left.chunks(MAX_CONCURRENT_CHECKS) {
         let checks = try_join_all(some.iter().map(|unjudged| check(battle_judging, unjudged))).await?;
         checks.into_iter().for_each(|check| found.add(check));
     }
@@ -98,8 +98,8 @@ struct Draw {
 async fn draw(store: &Store, scope: Scope, judges: &[ModelClient]) -> Result<Draw, StoreError> {
     let last = store.last_vote_seq().await?;
     let (mut drawn, mut own_battles) = (Vec::new(), 0);
-    for after in (scope.after..last).step_by(PAGE) {
-        let upto = after.saturating_add(PAGE as i64).min(last);
+    for after in (scope.after..last).step_by(PAGE_SIZE) {
+        let upto = after.saturating_add(PAGE_SIZE as i64).min(last);
         let range = VoteRange { after, upto, since: scope.since, until: scope.until };
         let page = store.vote_page(range, &[VoteColumn::Battle, VoteColumn::Language]).await?;
         let mut columns = page.columns().map(|(_, values)| values);
@@ -130,7 +130,7 @@ pub async fn request_plans(
         let effort = effort(judge);
         let mut planned = PlannedRequests::after(found.settled[at]);
         for (battle, tokens) in found.open.iter().filter_map(|battle| Some((battle, battle.tokens?))) {
-            battle.games[at].iter().for_each(|_| planned.add(tokens, judge.max_tokens(Some(MAX_TOKENS)), effort));
+            battle.games[at].iter().for_each(|_| planned.add(tokens, judge.max_tokens(Some(MAX_REPLY_TOKENS)), effort));
         }
         let past = battle_judging.store.past_verdicts(&judge.id, battle_judging.prompt.sha256()).await?;
         plans.push(planned.plan(judge.id.clone(), past, effort, judge.prices));

@@ -25,9 +25,9 @@ use crate::infra::tasks::Tasks;
 use crate::leaderboard::latest_leaderboard::LatestLeaderboard;
 
 /// Page size of label look-ups, in sequence numbers.
-const PAGE: i64 = 10_000;
+const PAGE_SIZE: i64 = 10_000;
 /// Longest wait for another report.
-const TIMEOUT: Duration = Duration::from_secs(10);
+const REPORT_QUEUE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Error of computing a report.
 #[derive(Debug, thiserror::Error)]
@@ -89,7 +89,7 @@ impl BattleJudgingReports {
     /// Creates an empty cache.
     #[must_use]
     pub fn new(store: Store, tasks: Tasks) -> Self {
-        let reports = SingleFlight::new("report_judges", 1, Throttle::new(0, TIMEOUT), tasks);
+        let reports = SingleFlight::new("report_judges", 1, Throttle::new(0, REPORT_QUEUE_TIMEOUT), tasks);
         Self { store, leaderboard: None, tally: Arc::default(), reports }
     }
 
@@ -125,7 +125,7 @@ impl BattleJudgingReports {
     }
 
     async fn last_vote(&self) -> Result<i64, StoreError> {
-        let shown = self.leaderboard.as_ref().map_or(i64::MAX, |leaderboard| leaderboard.latest().shown_upto());
+        let shown = self.leaderboard.as_ref().map_or(i64::MAX, |leaderboard| leaderboard.latest().last_public_seq());
         Ok(shown.min(self.store.last_vote_seq().await?))
     }
 }
@@ -177,10 +177,10 @@ async fn judged_votes(store: &Store, judge: &str) -> Result<Vec<JudgedVote>, Sto
     if said.is_empty() || store.labels_changed_at().await? == Timestamp(0) {
         return Ok(said);
     }
-    let page = |one: &JudgedVote| (one.seq - 1) / PAGE;
+    let page = |one: &JudgedVote| (one.seq - 1) / PAGE_SIZE;
     for chunk in said.chunk_by_mut(|one, other| page(one) == page(other)) {
-        let after = page(&chunk[0]) * PAGE;
-        let range = VoteRange { after, upto: after + PAGE, ..VoteRange::ALL };
+        let after = page(&chunk[0]) * PAGE_SIZE;
+        let range = VoteRange { after, upto: after + PAGE_SIZE, ..VoteRange::ALL };
         let labels = final_labels_of(store, &Scheme::ALL, range).await?;
         for one in chunk {
             let label = |scheme| labels.of(scheme, one.seq).map(str::to_owned);

@@ -26,7 +26,7 @@ use crate::infra::llm::model_client::{AskError, ModelClient, RunLimits, WholeRep
 use crate::infra::storage::{AttemptStatus, BenchAnswerRow, StoreError};
 
 /// Estimated length of an answer in tokens.
-const USUAL_ANSWER: u64 = 500;
+const TYPICAL_ANSWER_TOKENS: u64 = 500;
 /// Number of requests before an empty reply is stored as the answer.
 const MAX_EMPTY_REPLIES: usize = 3;
 
@@ -42,7 +42,7 @@ pub struct AnswerPlan<'a> {
 }
 
 /// Reads a model's answers; refused ones count as missing if `retry_failed` is set.
-async fn given(bench: RunContext<'_>, model: &ModelId, retry_failed: bool) -> Result<AnswerIndex, StoreError> {
+async fn read_answers(bench: RunContext<'_>, model: &ModelId, retry_failed: bool) -> Result<AnswerIndex, StoreError> {
     let given = answers_of(bench.store, &bench.set(), model).await?;
     Ok(if retry_failed { given.without_refused() } else { given })
 }
@@ -58,8 +58,8 @@ pub async fn plan(
 ) -> Result<Vec<RequestPlan>, StoreError> {
     let mut plans = Vec::with_capacity(models.len());
     for model in models {
-        let given = given(bench, &model.id, retry_failed).await?;
-        let effort = Effort { replies: MAX_EMPTY_REPLIES as u64, tries: model.tries(), usual_reply: USUAL_ANSWER };
+        let given = read_answers(bench, &model.id, retry_failed).await?;
+        let effort = Effort { replies: MAX_EMPTY_REPLIES as u64, tries: model.tries(), usual_reply: TYPICAL_ANSWER_TOKENS };
         let mut planned = PlannedRequests::default();
         for item in &bench.data.items {
             planned.done += given.to(bench.suite, item).len() as u64;
@@ -150,7 +150,7 @@ impl<'r> ModelRun<'r> {
         model: &'r ModelClient,
         counter: &'r ProgressCounter<'r>,
     ) -> Result<Self, StoreError> {
-        let given = given(bench, &model.id, work.retry_failed).await?;
+        let given = read_answers(bench, &model.id, work.retry_failed).await?;
         let mut outcome = RunOutcome::new(model.id.clone());
         for item in &bench.data.items {
             outcome.before += given.to(bench.suite, item).len() as u64;
@@ -164,14 +164,14 @@ impl<'r> ModelRun<'r> {
 
     async fn answer_all(&self, batch: &AnswerSender) -> RunOutcome {
         let next = AtomicUsize::new(0);
-        let at_once = self.model.at_once().min(self.bench.data.items.len());
-        let work = join_all((0..at_once).map(|_| self.work(&next, batch, self.model.worker())));
+        let at_once = self.model.max_concurrent_requests().min(self.bench.data.items.len());
+        let work = join_all((0..at_once).map(|_| self.answer_items(&next, batch, self.model.worker())));
         self.model.serve(self.limits, work).await;
         self.outcome.lock().clone()
     }
 
     /// Requests the answers of one item after another, until none is left.
-    async fn work(&self, next: &AtomicUsize, batch: &AnswerSender, _worker: Worker) {
+    async fn answer_items(&self, next: &AtomicUsize, batch: &AnswerSender, _worker: Worker) {
         while let Some(item) = self.bench.data.items.get(next.fetch_add(1, Ordering::Relaxed)) {
             self.answer_item(item, batch).await;
         }

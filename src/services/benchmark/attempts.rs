@@ -10,12 +10,12 @@ use crate::infra::rng::SharedRng;
 use crate::infra::storage::{AttemptRow, AttemptStatus, OpenAttempts, Store, StoreError};
 
 /// Maximum number of concurrent database reads, where a batch has thousands of workers.
-const READS_AT_ONCE: usize = 64;
+const MAX_CONCURRENT_READS: usize = 64;
 
 /// Creates the semaphore for reads.
 #[must_use]
 pub(super) fn reads() -> Semaphore {
-    Semaphore::new(READS_AT_ONCE)
+    Semaphore::new(MAX_CONCURRENT_READS)
 }
 
 /// Runs a read under a permit of the semaphore.

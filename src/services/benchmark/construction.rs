@@ -19,7 +19,7 @@ use crate::infra::llm::Sampling;
 use crate::infra::llm::model_client::{AskError, ModelClient, RunLimits};
 
 /// Maximum number of requests per question; the last reply is stored even if it is no draft.
-const ATTEMPTS: u32 = 3;
+const MAX_ATTEMPTS: u32 = 3;
 
 /// Input of a drafting run.
 pub struct DraftRunInput<'c> {
@@ -116,7 +116,7 @@ impl Run<'_> {
             attempts += 1;
             let mut line = DraftLine::new(open.item, model, &reply.text);
             match &mut line.draft {
-                Err(unread) if attempts < ATTEMPTS => unread.attempt = Some(attempts),
+                Err(unread) if attempts < MAX_ATTEMPTS => unread.attempt = Some(attempts),
                 _ => return Some(line),
             }
             if !batch.keep(vec![line]).await {

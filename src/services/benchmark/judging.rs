@@ -30,7 +30,7 @@ use crate::infra::llm::query_judge::{Attempts, JudgeReply, ReplyFormat, effort, 
 use crate::infra::storage::{AttemptStatus, BenchFilter, BenchJudgementRow, IncludeText, StoreError};
 
 /// Number of answers scored concurrently without a judge, so that many are stored in one commit.
-const READ_AT_ONCE: usize = 64;
+const MAX_CONCURRENT_SCORINGS: usize = 64;
 
 /// Models to judge, and options.
 #[derive(Debug, Clone, Copy)]
@@ -239,9 +239,9 @@ impl JudgeRun<'_> {
             open.into_iter().filter(|open| !open.done).map(move |open| (evaluated_model, item, open))
         });
         let open: OpenJudgements<'_> = Mutex::new(Box::new(open));
-        let at_once = self.judge.map_or(READ_AT_ONCE, ModelClient::at_once);
+        let at_once = self.judge.map_or(MAX_CONCURRENT_SCORINGS, ModelClient::max_concurrent_requests);
         let worker = || self.judge.map(ModelClient::worker);
-        let work = join_all((0..at_once).map(|_| self.work(&open, batch, step, worker())));
+        let work = join_all((0..at_once).map(|_| self.judge_answers(&open, batch, step, worker())));
         match self.judge {
             Some(judge) => judge.serve(self.limits, work).await,
             None => work.await,
@@ -250,7 +250,7 @@ impl JudgeRun<'_> {
     }
 
     /// Judges one answer after another, until none is left.
-    async fn work(
+    async fn judge_answers(
         &self,
         open: &OpenJudgements<'_>,
         batch: &JudgementSender,

@@ -60,7 +60,7 @@ pub async fn load(
     let items = items.iter().map(|row| item_of(&row.item, &row.body)).collect::<Result<_, _>>()?;
     let data = SuiteData { sha256: row.version.clone(), items };
     let suite = match &options.references {
-        Some(model) => beside(store, suite, &data, model).await?,
+        Some(model) => load_with_answers_as_references(store, suite, &data, model).await?,
         None => suite,
     };
     Ok(LoadedSuite { suite, data, row })
@@ -75,7 +75,7 @@ fn no_such_data(suite: &str, wanted: &str, files: &[BenchSuiteRow]) -> BenchErro
 }
 
 /// Uses a model's first-round answers as the suite's references.
-async fn beside(
+async fn load_with_answers_as_references(
     store: &Store,
     suite: Box<dyn Suite>,
     data: &SuiteData,

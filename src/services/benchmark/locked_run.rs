@@ -9,7 +9,7 @@ use crate::infra::llm::model_client::RunLimits;
 use crate::infra::storage::{JobLock, Store, StoreError};
 
 /// Interval of checks that a lock of a remote database is still held.
-const LOCK_CHECK: Duration = Duration::from_secs(5);
+const LOCK_CHECK_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Run that holds its lock.
 pub struct LockedRun {
@@ -32,7 +32,7 @@ impl LockedRun {
     pub async fn until_lock_is_lost<T>(&self, work: impl Future<Output = T>) -> T {
         let watch = async {
             loop {
-                tokio::time::sleep(LOCK_CHECK).await;
+                tokio::time::sleep(LOCK_CHECK_INTERVAL).await;
                 let held = match self.lock.lock().await.as_mut() {
                     Some(lock) => lock.is_held().await,
                     None => true,

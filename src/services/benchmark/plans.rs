@@ -30,9 +30,9 @@ use crate::infra::rng::SharedRng;
 use crate::infra::storage::{BenchPlanRow, NewBenchPlan, PlanHeartbeat, Store, StoreError};
 
 /// Interval of updates to a plan's row, and of checks for a stop request.
-const BEAT_EVERY: Duration = Duration::from_secs(1);
+const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(1);
 /// Maximum length of a plan's final note in characters.
-const LONGEST_NOTE: usize = 1_000;
+const MAX_NOTE_CHARS: usize = 1_000;
 
 /// Error of starting a plan.
 #[derive(Debug, thiserror::Error)]
@@ -102,7 +102,7 @@ impl BenchPlans {
         let waits_for = Arc::new(Mutex::new(String::new()));
         let asked = tokio::select! {
             asked = self.ask(row, (&limits, budget), &waits_for) => asked,
-            never = self.beat(row, &limits, &waits_for) => never,
+            never = self.run_heartbeat(row, &limits, &waits_for) => never,
         };
         let end = match asked {
             Err(error) if error.is_outage() => return Err(error),
@@ -110,14 +110,14 @@ impl BenchPlans {
             Ok(Some(end)) => end,
             Ok(None) => return Ok(()),
         };
-        let note: String = end.note.chars().take(LONGEST_NOTE).collect();
+        let note: String = end.note.chars().take(MAX_NOTE_CHARS).collect();
         tracing::info!(plan = row.id, state = end.state.as_str(), "a plan of benchmarks has ended");
         Ok(self.store.end_bench_plan(&row.id, end.state, &note, self.clock.now()).await?)
     }
 
     /// Writes the heartbeat of the plan, and stops it on request.
-    async fn beat<T>(&self, row: &BenchPlanRow, limits: &RunLimits, waits_for: &Mutex<String>) -> T {
-        let mut ticker = interval(BEAT_EVERY);
+    async fn run_heartbeat<T>(&self, row: &BenchPlanRow, limits: &RunLimits, waits_for: &Mutex<String>) -> T {
+        let mut ticker = interval(HEARTBEAT_INTERVAL);
         ticker.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             ticker.tick().await;
@@ -217,6 +217,6 @@ fn on_batch(waits_for: Arc<Mutex<String>>) -> OnBatch {
         tracing::info!("{event}");
         // A provider's message may contain characters that databases reject.
         let text = event.to_string();
-        *waits_for.lock() = text.chars().filter(|letter| !letter.is_control()).take(LONGEST_NOTE).collect();
+        *waits_for.lock() = text.chars().filter(|letter| !letter.is_control()).take(MAX_NOTE_CHARS).collect();
     })
 }

@@ -4,7 +4,7 @@ use crate::domain::integrity::question_digest::question_digest;
 use crate::infra::storage::{FirstQuestion, Store, StoreError};
 
 /// Maximum number of prompts per commit.
-const AT_ONCE: u32 = 200;
+const BATCH_SIZE: u32 = 200;
 
 /// Result of one batch of digests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub enum DigestProgress {
 /// # Errors
 /// [`StoreError`].
 pub async fn fill_question_digests(store: &Store) -> Result<DigestProgress, StoreError> {
-    let questions = store.questions_without_digest(AT_ONCE).await?;
+    let questions = store.questions_without_digest(BATCH_SIZE).await?;
     if questions.is_empty() {
         return Ok(DigestProgress::All);
     }

@@ -13,20 +13,20 @@ use crate::infra::storage::{BenchFilter, BenchRunRow, BenchSet, Store};
 use crate::infra::tasks::Tasks;
 
 /// Number of latest runs searched for an id.
-const KNOWN: u32 = 1_000;
+const MAX_SEARCHED_RUNS: u32 = 1_000;
 /// Number of cached comparisons.
-const KEPT: usize = 8;
+const CACHE_CAPACITY: usize = 8;
 /// Cool-down after a comparison, as a multiple of its duration.
 const COOL_DOWN_FACTOR: u32 = 1;
 /// Maximum wait for other comparisons.
-const TIMEOUT: Duration = Duration::from_secs(10);
+const COMPARISON_QUEUE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Compares two runs of one suite, each given by its id or a suffix of it.
 ///
 /// # Errors
 /// [`BenchError`] if a run is unknown, the suites differ, or the database fails.
 pub async fn compare(store: &Store, [before, after]: [&str; 2]) -> Result<ComparedRuns, BenchError> {
-    let runs = store.bench_runs(KNOWN).await?;
+    let runs = store.bench_runs(MAX_SEARCHED_RUNS).await?;
     let (before, after) = (named(&runs, before)?, named(&runs, after)?);
     if before.run.suite != after.run.suite {
         return Err(BenchError::OtherSuite { one: before.run.suite.clone(), other: after.run.suite.clone() });
@@ -47,8 +47,8 @@ impl RunComparisons {
     /// Creates an empty cache.
     #[must_use]
     pub fn new(store: Store, tasks: Tasks) -> Self {
-        let throttle = Throttle::new(COOL_DOWN_FACTOR, TIMEOUT);
-        Self { store, comparisons: SingleFlight::new("compare_runs", KEPT, throttle, tasks) }
+        let throttle = Throttle::new(COOL_DOWN_FACTOR, COMPARISON_QUEUE_TIMEOUT);
+        Self { store, comparisons: SingleFlight::new("compare_runs", CACHE_CAPACITY, throttle, tasks) }
     }
 
     /// Returns the comparison of two runs of a suite, each given by its id or a suffix of it.
@@ -56,7 +56,7 @@ impl RunComparisons {
     /// # Errors
     /// As [`compare`].
     pub async fn latest(&self, suite: &str, [before, after]: [&str; 2]) -> Result<Arc<ComparedRuns>, BenchError> {
-        let runs = self.store.bench_runs_of(suite, KNOWN).await?;
+        let runs = self.store.bench_runs_of(suite, MAX_SEARCHED_RUNS).await?;
         let rows = [named(&runs, before)?.clone(), named(&runs, after)?.clone()];
         let key = (rows, self.store.bench_row_count().await?);
         let make = || {

@@ -5,14 +5,14 @@ use crate::domain::benchmark::run_manifest::RunManifest;
 use crate::infra::storage::{BenchSet, Store, StoreError};
 
 /// Number of latest runs of a suite that are read.
-const LATEST: u32 = 200;
+const MAX_READ_RUNS: u32 = 200;
 
 /// Reads the manifests of the runs over a round of answers, the earliest first.
 ///
 /// # Errors
 /// [`StoreError`].
 pub(super) async fn manifests_of(store: &Store, set: &BenchSet) -> Result<Vec<RunManifest>, StoreError> {
-    let mut runs = store.bench_runs_of(set.suite.as_str(), LATEST).await?;
+    let mut runs = store.bench_runs_of(set.suite.as_str(), MAX_READ_RUNS).await?;
     runs.retain(|row| row.run.version == set.version && row.run.sample == set.sample);
     Ok(runs.into_iter().rev().map(|row| row.run.manifest).collect())
 }

@@ -15,9 +15,9 @@ use crate::infra::llm::model_client::RunLimits;
 use crate::infra::storage::{NewBenchRun, Store, StoreError};
 
 /// Interval of updates to the row.
-const WRITE_EVERY: Duration = Duration::from_secs(2);
+const WRITE_INTERVAL: Duration = Duration::from_secs(2);
 /// Maximum length of the stored error in characters.
-const LONGEST_ERROR: usize = 500;
+const MAX_ERROR_CHARS: usize = 500;
 
 /// Current phase of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,7 +78,7 @@ impl<'r> RunRecord<'r> {
     /// Runs the work and updates the row meanwhile.
     pub async fn follow<T>(&self, budget: &BudgetTracker, work: impl Future<Output = T>) -> T {
         let write = async {
-            let mut ticker = interval(WRITE_EVERY);
+            let mut ticker = interval(WRITE_INTERVAL);
             ticker.set_missed_tick_behavior(MissedTickBehavior::Delay);
             loop {
                 ticker.tick().await;
@@ -132,5 +132,5 @@ pub fn planned(plans: &[RequestPlan]) -> (DueCount, Option<f64>) {
 }
 
 fn shortened(text: &str) -> String {
-    text.chars().take(LONGEST_ERROR).collect()
+    text.chars().take(MAX_ERROR_CHARS).collect()
 }

@@ -33,15 +33,15 @@ use crate::render::report::benchmark::suite_results::{ReportChoice, ReportSource
 use crate::render::report::benchmark::{PublishedScore, Report};
 
 /// Number of cached suites.
-const KEPT: usize = 16;
+const SUITE_CACHE_CAPACITY: usize = 16;
 /// Number of latest runs over a suite searched for those of a report.
-const RUNS: u32 = 20;
+const MAX_SEARCHED_RUNS: u32 = 20;
 /// Number of cached reports.
-const REPORTS: usize = 16;
+const REPORT_CACHE_CAPACITY: usize = 16;
 /// Computation time above which stale results are served while new ones are computed.
-const QUICK: Duration = Duration::from_millis(200);
+const MAX_FRESH_COMPUTATION: Duration = Duration::from_millis(200);
 /// Maximum wait for other scores and reports.
-const TIMEOUT: Duration = Duration::from_secs(10);
+const RESULTS_QUEUE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Computes a suite's scores, for the models and judges of the filter. Judgements from [`reparse`](super::reparse_replies) are added to the
 /// stored ones.
@@ -103,7 +103,7 @@ pub async fn report_sources(store: &Store, set: &BenchSet, variant: &str) -> Res
         let PublishedScoreRow { series, part, model, score, source, .. } = row;
         PublishedScore { series, source, part, model, score }
     });
-    let mut runs = store.bench_runs_of(suite, RUNS).await?;
+    let mut runs = store.bench_runs_of(suite, MAX_SEARCHED_RUNS).await?;
     runs.retain(|row| {
         row.run.version == set.version && row.run.sample == set.sample && row.run.manifest.variant == variant
     });
@@ -116,7 +116,7 @@ pub async fn report_sources(store: &Store, set: &BenchSet, variant: &str) -> Res
 
 /// Cache of the scores of all suites.
 ///
-/// While a large suite is being judged, each judgement invalidates its entry. If recomputing takes longer than `QUICK`, the stale entry is
+/// While a large suite is being judged, each judgement invalidates its entry. If recomputing takes longer than `MAX_FRESH_COMPUTATION`, the stale entry is
 /// served meanwhile.
 pub struct SuiteResultsCache {
     store: Store,
@@ -151,9 +151,9 @@ impl SuiteResultsCache {
     /// Creates an empty cache.
     #[must_use]
     pub fn new(store: Store, tasks: &Tasks) -> Self {
-        let throttle = Throttle::new(0, TIMEOUT);
-        let measured = SingleFlight::new("measure_suite", KEPT, throttle.clone(), tasks.clone());
-        let reports = SingleFlight::new("report_suite", REPORTS, throttle.clone(), tasks.clone());
+        let throttle = Throttle::new(0, RESULTS_QUEUE_TIMEOUT);
+        let measured = SingleFlight::new("measure_suite", SUITE_CACHE_CAPACITY, throttle.clone(), tasks.clone());
+        let reports = SingleFlight::new("report_suite", REPORT_CACHE_CAPACITY, throttle.clone(), tasks.clone());
         let listed = SingleFlight::new("list_suites", 1, throttle, tasks.clone());
         let comparisons = RunComparisons::new(store.clone(), tasks.clone());
         Self { store, measured, reports, listed, comparisons, counted: Mutex::default() }
@@ -181,7 +181,7 @@ impl SuiteResultsCache {
                 Ok(MeasuredSuite { results: Arc::new(results), judgements, cost: started.elapsed() })
             }
         };
-        if let Some(before) = self.measured.kept(&key, |measured| measured.cost > QUICK) {
+        if let Some(before) = self.measured.kept(&key, |measured| measured.cost > MAX_FRESH_COMPUTATION) {
             self.measured.begin(&key, is_current, compute);
             return Ok(Arc::clone(&before.results));
         }
@@ -261,7 +261,7 @@ impl SuiteResultsCache {
                 Ok(ListedSuites { summaries, rows, cost: started.elapsed() })
             }
         };
-        if let Some(kept) = self.listed.kept(&(), |listed| is_current(listed) || listed.cost > QUICK) {
+        if let Some(kept) = self.listed.kept(&(), |listed| is_current(listed) || listed.cost > MAX_FRESH_COMPUTATION) {
             if !is_current(&kept) {
                 self.listed.begin(&(), is_current, compute);
             }

@@ -166,7 +166,7 @@ impl<'s> SuiteRun<'s> {
         // LoadedSuite under the lock: its previous holder may have stored more.
         self.ready.batches.load().await?;
         let (answers, judgements) = self.plans().await?;
-        let begun = self.ready.begun(self.roles.ids(), (&answers, &judgements), self.plan.clone());
+        let begun = self.ready.new_run_row(self.roles.ids(), (&answers, &judgements), self.plan.clone());
         let record =
             RunRecord::begin(&self.ready.session.store, &SystemClock, begun, run.limits.budget.spent()).await?;
         let asked = self.ready.ask(&self.roles, self.judging(), run, (&record, show)).await;
@@ -283,7 +283,7 @@ impl<'s> ReadySuite<'s> {
         self.batches.load().await?;
         let plans = answering::plan(self.bench(), models, retry_failed).await?;
         let ids = models.iter().map(|model| model.id.to_string()).collect();
-        let begun = self.begun(RoleIds { models: ids, ..RoleIds::default() }, (&plans, &[]), None);
+        let begun = self.new_run_row(RoleIds { models: ids, ..RoleIds::default() }, (&plans, &[]), None);
         let record = RunRecord::begin(&self.session.store, &SystemClock, begun, run.limits.budget.spent()).await?;
         let work = AnswerPlan { models, retry_failed, limits: &run.limits };
         let asked = self.answer(work, run, (&record, show)).await;
@@ -291,7 +291,7 @@ impl<'s> ReadySuite<'s> {
     }
 
     /// Creates the database row of a new run.
-    fn begun(
+    fn new_run_row(
         &self,
         roles: RoleIds,
         (answers, judgements): (&[RequestPlan], &[RequestPlan]),

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::annotating::token_hash;
 use super::creation::{CreateCampaignError, PreparedCampaign};
 use crate::admin::actor::{Actor, audit_json};
-use crate::domain::admin::LONGEST_REASON;
+use crate::domain::admin::MAX_REASON_CHARS;
 use crate::domain::admin::action::AdminAction;
 use crate::domain::campaign::state::{CampaignState, StateChange};
 use crate::domain::time::Timestamp;
@@ -54,7 +54,7 @@ pub enum CampaignAdminError {
         annotator: String,
     },
     /// The reason is empty or too long.
-    #[error("the reason must have 1 to {LONGEST_REASON} characters: write why the judgements do not count")]
+    #[error("the reason must have 1 to {MAX_REASON_CHARS} characters: write why the judgements do not count")]
     Reason,
     /// The database failed.
     #[error(transparent)]
@@ -197,7 +197,7 @@ impl CampaignAdmin<'_> {
     /// [`CampaignAdminError`].
     pub async fn leave_out(&self, id: &str, annotator: &str, reason: &str) -> Result<(), CampaignAdminError> {
         let reason = reason.trim();
-        if reason.is_empty() || reason.chars().count() > LONGEST_REASON || !is_storable(reason) {
+        if reason.is_empty() || reason.chars().count() > MAX_REASON_CHARS || !is_storable(reason) {
             return Err(CampaignAdminError::Reason);
         }
         let mut entry = self.annotator_entry(id, annotator, AdminAction::LeaveAnnotatorOut).await?;

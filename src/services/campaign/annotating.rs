@@ -2,7 +2,7 @@
 
 use sha2::{Digest, Sha256};
 
-use super::ending::end_if_enough;
+use super::ending::end_if_rule_met;
 use crate::arena::exclusion_rules::ExclusionRules;
 use crate::domain::battle::VisitorId;
 use crate::domain::battle::text_counts::TextCounts;
@@ -254,7 +254,7 @@ impl Annotator {
         if vote.is_some() && kept.id == id {
             context.events.publish(Event::VoteRecorded);
         }
-        if let Err(error) = end_if_enough(store, &self.campaign, &self.plan, now).await {
+        if let Err(error) = end_if_rule_met(store, &self.campaign, &self.plan, now).await {
             // The judgement is stored, and the next one repeats the check.
             tracing::warn!(campaign = %self.campaign.id, error = %error, "it could not be checked whether a campaign has enough judgements");
         }

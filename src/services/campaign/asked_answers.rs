@@ -33,7 +33,7 @@ pub fn asked_suite(plan: &CampaignPlan, prompts: &[CampaignPrompt], clock: &dyn 
 ///
 /// # Errors
 /// [`StoreError`]; nothing was stored then.
-pub async fn keep_items(store: &Store, asked: &LoadedSuite) -> Result<(), StoreError> {
+pub async fn store_missing_items(store: &Store, asked: &LoadedSuite) -> Result<(), StoreError> {
     let body = |item: &Item| serde_json::to_string(item).expect("texts are JSON");
     let items: Vec<BenchItemRow> =
         asked.data.items.iter().map(|item| BenchItemRow { item: item.id.clone(), body: body(item) }).collect();

@@ -12,7 +12,7 @@ use crate::infra::storage::{CampaignRow, Store};
 ///
 /// # Errors
 /// [`CampaignReportError`].
-pub(super) async fn end_if_enough(
+pub(super) async fn end_if_rule_met(
     store: &Store,
     campaign: &CampaignRow,
     plan: &CampaignPlan,

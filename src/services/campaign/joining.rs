@@ -9,9 +9,9 @@ use crate::infra::rng::SharedRng;
 use crate::infra::storage::{CampaignState, JoiningAnnotator, Store, is_storable};
 
 /// Length of a link's token in characters.
-const TOKEN: usize = 32;
+const TOKEN_CHARS: usize = 32;
 /// Maximum length of a participant's name in characters.
-const MAX_PARTICIPANT: usize = 100;
+const MAX_PARTICIPANT_CHARS: usize = 100;
 
 /// Identity of a joining person, which makes repeated requests idempotent.
 #[derive(Debug, Clone, Copy, Default)]
@@ -27,7 +27,7 @@ impl JoinIdentity<'_> {
     fn checked(self) -> Self {
         let is_name = |name: &&str| {
             let characters = name.chars().count();
-            (1..=MAX_PARTICIPANT).contains(&characters) && is_storable(name) && !name.contains(char::is_control)
+            (1..=MAX_PARTICIPANT_CHARS).contains(&characters) && is_storable(name) && !name.contains(char::is_control)
         };
         Self { participant: self.participant.map(str::trim).filter(is_name), ..self }
     }
@@ -38,7 +38,7 @@ impl JoinIdentity<'_> {
         let known = known.or_else(|| self.request.map(|request| format!("request {request}")));
         match known {
             None => rng.token(),
-            Some(known) => hex(&Sha256::digest(format!("langya campaign place {shared} {known}")))[..TOKEN].to_owned(),
+            Some(known) => hex(&Sha256::digest(format!("langya campaign place {shared} {known}")))[..TOKEN_CHARS].to_owned(),
         }
     }
 }

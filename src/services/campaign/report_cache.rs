@@ -15,7 +15,7 @@ const CAPACITY: usize = 8;
 /// Cool-down after a report, as a multiple of its duration.
 const COOL_DOWN_FACTOR: u32 = 1;
 /// Maximum wait for another report.
-const TIMEOUT: Duration = Duration::from_secs(10);
+const REPORT_QUEUE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Cache of the latest reports.
 pub struct CampaignReports {
@@ -37,7 +37,7 @@ impl CampaignReports {
     /// Creates an empty cache.
     #[must_use]
     pub fn new(store: Store, tasks: Tasks) -> Self {
-        let throttle = Throttle::new(COOL_DOWN_FACTOR, TIMEOUT);
+        let throttle = Throttle::new(COOL_DOWN_FACTOR, REPORT_QUEUE_TIMEOUT);
         Self { store, reports: SingleFlight::new("report_campaign", CAPACITY, throttle, tasks) }
     }
 

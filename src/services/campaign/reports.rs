@@ -21,7 +21,7 @@ use crate::infra::single_flight::FlightError;
 use crate::infra::storage::{AnnotatorExclusion, AnnotatorJudgements, CampaignRow, Store, StoreError};
 
 /// Maximum number of annotators read concurrently.
-const AT_ONCE: usize = 4;
+const MAX_CONCURRENT_READS: usize = 4;
 
 /// Error of reporting a campaign.
 #[derive(Debug, thiserror::Error)]
@@ -184,7 +184,7 @@ fn left_out(exclusion: AnnotatorExclusion) -> Option<LeftOutAnnotator> {
 async fn judged_units(store: &Store, campaign: &str) -> Result<Vec<JudgedUnit>, CampaignReportError> {
     let annotators = store.annotators_with_judgements(campaign).await?;
     let read = stream::iter(annotators).map(|annotator| judged_by(store, campaign, annotator));
-    let parts: Vec<Vec<(i64, JudgedUnit)>> = read.buffered(AT_ONCE).try_collect().await?;
+    let parts: Vec<Vec<(i64, JudgedUnit)>> = read.buffered(MAX_CONCURRENT_READS).try_collect().await?;
     let mut judged: Vec<(i64, JudgedUnit)> = parts.into_iter().flatten().collect();
     judged.sort_by_key(|(judged_at, _)| *judged_at);
     Ok(judged.into_iter().map(|(_, unit)| unit).collect())

@@ -27,7 +27,7 @@ use crate::infra::storage::{Store, VoteRange};
 use crate::infra::stored_votes::vote_log::{LogQuery, read_log};
 
 /// Number of concurrent page reads.
-const AT_ONCE: usize = 2;
+const MAX_CONCURRENT_READS: usize = 2;
 
 /// Sources of series, and options for computing them.
 #[derive(Clone)]
@@ -278,7 +278,7 @@ impl<'s> SeriesReader<'s> {
         if self.log.as_ref().is_some_and(|(known, _)| *known == wanted) {
             return Ok(());
         }
-        let reading = LogQuery { columns: wanted, range: self.votes(), concurrency: AT_ONCE };
+        let reading = LogQuery { columns: wanted, range: self.votes(), concurrency: MAX_CONCURRENT_READS };
         let last_seq = AtomicI64::new(0);
         let log = read_log(self.store(name)?, reading, |_, last| last_seq.store(last, Ordering::Relaxed)).await?;
         self.used.votes =

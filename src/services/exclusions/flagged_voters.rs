@@ -16,7 +16,7 @@ use crate::infra::tasks::Tasks;
 /// Cool-down after a test, as a multiple of its duration.
 const COOL_DOWN_FACTOR: u32 = 4;
 /// Maximum wait for other tests.
-const TIMEOUT: Duration = Duration::from_secs(20);
+const TEST_QUEUE_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Error of testing voters.
 #[derive(Debug, thiserror::Error)]
@@ -77,7 +77,7 @@ impl FlaggedVotersCache {
     /// Creates an empty cache.
     #[must_use]
     pub fn new(store: Store, tasks: Tasks) -> Self {
-        let flights = SingleFlight::new("test_voters", 1, Throttle::new(COOL_DOWN_FACTOR, TIMEOUT), tasks);
+        let flights = SingleFlight::new("test_voters", 1, Throttle::new(COOL_DOWN_FACTOR, TEST_QUEUE_TIMEOUT), tasks);
         Self { store, flights }
     }
 

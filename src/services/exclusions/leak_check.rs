@@ -14,7 +14,7 @@ use crate::domain::integrity::identity_leak_check::{
 use crate::domain::judging::budget::{Budget, estimate, estimate_all};
 use crate::domain::judging::judge_prompt::with_reminder;
 use crate::domain::time::{Timestamp, day_of};
-use crate::exclusions::PROGRAM;
+use crate::exclusions::PROGRAM_NAME;
 use crate::infra::config::{IntegritySettings, Settings};
 use crate::infra::llm::Message;
 use crate::infra::llm::model_client::{AskError, ModelClient, RunEnd, RunLimits, WholeReply};
@@ -25,19 +25,19 @@ use crate::infra::storage::{
 use crate::judging_rounds::{BackgroundJudging, RoundDependencies, RoundOutcome};
 
 /// Maximum number of votes per round.
-const AT_MOST: u32 = 64;
+const BATCH_SIZE: u32 = 64;
 /// Maximum age of checked votes in milliseconds.
-const NEW: i64 = 7 * 24 * 60 * 60 * 1_000;
+const MAX_VOTE_AGE_MS: i64 = 7 * 24 * 60 * 60 * 1_000;
 /// Maximum length of checked texts in tokens.
-const MAX_TOKENS: u64 = 24_000;
+const MAX_TEXT_TOKENS: u64 = 24_000;
 /// Maximum number of requests for a parsable reply.
-const REPLIES: u32 = 2;
+const MAX_REQUESTS: u32 = 2;
 /// Maximum number of leaks in a reason.
-const REASONS: usize = 3;
+const MAX_LEAKS_PER_REASON: usize = 3;
 
 /// Returns the earliest time of votes to check.
-fn looked_at_since(now: Timestamp) -> Timestamp {
-    Timestamp(now.0.saturating_sub(NEW))
+fn earliest_vote_time(now: Timestamp) -> Timestamp {
+    Timestamp(now.0.saturating_sub(MAX_VOTE_AGE_MS))
 }
 
 /// Returns the progress of the leak check; `None` if no model is configured.
@@ -53,7 +53,7 @@ pub async fn leak_check_state(
         return Ok(None);
     }
     let (counts, waiting) =
-        (store.leak_check_counts().await?, store.count_without_leak_check(looked_at_since(now)).await?);
+        (store.leak_check_counts().await?, store.count_without_leak_check(earliest_vote_time(now)).await?);
     Ok(Some(LeakCheckState { judge: judge.to_owned(), counts, waiting }))
 }
 
@@ -103,7 +103,7 @@ impl LeakCheck {
     }
 
     /// Applies these settings and returns their model; changed settings reset the state.
-    fn take_up(&mut self, settings: &Settings) -> Option<ModelClient> {
+    fn apply_settings(&mut self, settings: &Settings) -> Option<ModelClient> {
         let changed = self.by != settings.integrity;
         if changed {
             self.by = settings.integrity.clone();
@@ -139,7 +139,7 @@ impl LeakCheck {
         if of == day { calls } else { 0 }
     }
 
-    fn use_up(&mut self, today: Timestamp) {
+    fn mark_day_exhausted(&mut self, today: Timestamp) {
         self.exhausted_day = Some(today);
         tracing::warn!(
             "the daily limit of leak checks is reached: further votes are rated unchecked until midnight UTC (integrity.leak_judge_calls_per_day)"
@@ -211,7 +211,7 @@ impl LeakCheck {
             return Ok(CheckOutcome::without_reply(LeakCheckStatus::WithoutText));
         }
         let request = self.prompt.request(turns);
-        if estimate_all(&request.messages) > MAX_TOKENS {
+        if estimate_all(&request.messages) > MAX_TEXT_TOKENS {
             return Ok(CheckOutcome::without_reply(LeakCheckStatus::TooLong));
         }
         ask(judge, &request, turns, limits).await
@@ -221,8 +221,8 @@ impl LeakCheck {
         (!leaks.is_empty()).then(|| NewExclusions {
             id: self.dependencies.rng.id(self.dependencies.clock.as_ref()),
             rule: ExclusionRule::IdentityLeak.to_string(),
-            reason: exclusion_reason(&leaks[..leaks.len().min(REASONS)], &judge.id),
-            decided_by: PROGRAM.to_owned(),
+            reason: exclusion_reason(&leaks[..leaks.len().min(MAX_LEAKS_PER_REASON)], &judge.id),
+            decided_by: PROGRAM_NAME.to_owned(),
             decided_at: self.dependencies.clock.now(),
         })
     }
@@ -251,7 +251,7 @@ async fn ask(
 ) -> Result<CheckOutcome, AskError> {
     let mut checked = CheckOutcome::without_reply(LeakCheckStatus::Unreadable);
     let mut messages = request.messages.clone();
-    for _ in 0..REPLIES {
+    for _ in 0..MAX_REQUESTS {
         match judge.ask(&messages, request.sampling.into(), limits).await {
             Ok(reply) => {
                 checked.add(&reply, &messages);
@@ -306,21 +306,21 @@ impl RoundCounts {
 
 impl BackgroundJudging for LeakCheck {
     async fn round(&mut self, settings: &Settings, stop: CancellationToken) -> Result<RoundOutcome, StoreError> {
-        let Some(judge) = self.take_up(settings) else { return Ok(RoundOutcome::Done) };
+        let Some(judge) = self.apply_settings(settings) else { return Ok(RoundOutcome::Done) };
         let (now, store) = (self.dependencies.clock.now(), &self.dependencies.store);
         let today = day_of(now);
         if self.exhausted_day == Some(today) {
             return Ok(RoundOutcome::Done);
         }
         let newest = store.last_vote_seq().await?;
-        let votes = store.votes_without_leak_check(self.checked_up_to, looked_at_since(now), AT_MOST).await?;
+        let votes = store.votes_without_leak_check(self.checked_up_to, earliest_vote_time(now), BATCH_SIZE).await?;
         let Some(last) = votes.last() else {
             // Later rounds start after this vote.
             self.checked_up_to = newest;
             return Ok(RoundOutcome::Done);
         };
         let Some(budget) = self.left(today).await? else {
-            self.use_up(today);
+            self.mark_day_exhausted(today);
             return Ok(RoundOutcome::Done);
         };
         let limits = RunLimits::new(stop, budget);
@@ -334,7 +334,7 @@ impl BackgroundJudging for LeakCheck {
             tracing::info!(judge = %judge.id, checked, excluded, "votes were checked for leaks");
         }
         if limits.budget.is_exhausted() {
-            self.use_up(today);
+            self.mark_day_exhausted(today);
         }
         if counts.failed > 0 {
             return Ok(RoundOutcome::Failing);
@@ -343,7 +343,7 @@ impl BackgroundJudging for LeakCheck {
             return Ok(RoundOutcome::Done);
         }
         self.checked_up_to = last.seq;
-        Ok(if votes.len() == AT_MOST as usize { RoundOutcome::More } else { RoundOutcome::Done })
+        Ok(if votes.len() == BATCH_SIZE as usize { RoundOutcome::More } else { RoundOutcome::Done })
     }
 
     fn is_changed(before: &Settings, after: &Settings) -> bool {

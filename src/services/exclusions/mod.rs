@@ -7,4 +7,4 @@ pub mod voter_check;
 pub mod write_decision;
 
 /// Name of the program in lists of exclusions by rule.
-const PROGRAM: &str = "langya";
+const PROGRAM_NAME: &str = "langya";

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use super::PROGRAM;
+use super::PROGRAM_NAME;
 use crate::domain::integrity::automatic_exclusion::{AnomalousVoter, VotesToExclude, votes_to_exclude};
 use crate::domain::integrity::exclusion_rule::ExclusionRule;
 use crate::domain::integrity::exclusions_in_force::ExclusionsInForce;
@@ -109,7 +109,7 @@ impl VoterCheck {
             id: self.rng.id(&*self.clock),
             rule: ExclusionRule::AnomalousVoter.to_string(),
             reason: flagged.reason,
-            decided_by: PROGRAM.to_owned(),
+            decided_by: PROGRAM_NAME.to_owned(),
             decided_at: self.clock.now(),
         };
         self.store.exclude_unless_reinstated(&decision, &flagged.votes).await

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use self::model_labeler::ModelLabeler;
 use crate::domain::battle::ModelId;
-use crate::domain::csv_injection::defused;
+use crate::domain::csv_injection::escape_formula;
 use crate::domain::labeling::LabelOrigin;
 use crate::domain::labeling::classifier::Classifier;
 use crate::domain::labeling::few_shot::FewShotPrompt;
@@ -29,9 +29,9 @@ use crate::infra::llm::model_client::AskError;
 use crate::infra::storage::{LabelSource, NewLabel, PromptRow, Store, StoreError};
 
 /// Page size of prompt reads.
-const PAGE: u32 = 1_000;
+const PAGE_SIZE: u32 = 1_000;
 /// Page size with a language model, which bounds the labels not yet stored.
-const ASKED_PAGE: u32 = 50;
+const MODEL_PAGE_SIZE: u32 = 50;
 
 /// Error of labelling.
 #[derive(Debug, thiserror::Error)]
@@ -127,7 +127,7 @@ pub async fn train(
 ///
 /// # Errors
 /// [`LabelingError::Seeds`] for an unknown id; nothing is stored then.
-pub async fn keep_seeds(
+pub async fn store_seed_labels(
     store: &Store,
     file: &Path,
     scheme: Scheme,
@@ -196,7 +196,7 @@ pub async fn label_all(
     let mut done = LabelingOutcome::default();
     let mut last = String::new();
     loop {
-        let page = store.queries_after(&last, if proposer.is_some() { ASKED_PAGE } else { PAGE }).await?;
+        let page = store.queries_after(&last, if proposer.is_some() { MODEL_PAGE_SIZE } else { PAGE_SIZE }).await?;
         let Some(PromptRow { id, .. }) = page.last() else { return Ok(done) };
         last.clone_from(id);
         let proposed = match proposer {
@@ -219,7 +219,7 @@ pub async fn label_all(
 pub async fn all_prompts(store: &Store) -> Result<Vec<String>, LabelingError> {
     let (mut texts, mut last) = (Vec::new(), String::new());
     loop {
-        let page = store.queries_after(&last, PAGE).await?;
+        let page = store.queries_after(&last, PAGE_SIZE).await?;
         let Some(PromptRow { id, .. }) = page.last() else { return Ok(texts) };
         last.clone_from(id);
         texts.extend(page.into_iter().map(|row| row.prompt));
@@ -261,7 +261,7 @@ pub async fn write_queue(
     let queue = store.review_queue(scheme, named(reviewer)?, limit).await?;
     let cannot = |reason| LabelingError::File { file: file.to_owned(), reason };
     let mut bytes = Vec::new();
-    queue::write(&mut bytes, scheme, &queue, defused).map_err(|error| cannot(error.into()))?;
+    queue::write(&mut bytes, scheme, &queue, escape_formula).map_err(|error| cannot(error.into()))?;
     write_new(file, &bytes).map_err(|reason| match reason.kind() {
         ErrorKind::AlreadyExists => LabelingError::Exists(file.to_owned()),
         _ => cannot(reason),
@@ -327,7 +327,7 @@ pub async fn report(store: &Store, scheme: Scheme) -> Result<LabelReport, Labeli
     let mut report = LabelReportBuilder::new(scheme);
     let mut last = String::new();
     loop {
-        let page = store.queries_after(&last, PAGE).await?;
+        let page = store.queries_after(&last, PAGE_SIZE).await?;
         let Some(PromptRow { id, .. }) = page.last() else { return Ok(report.finish()) };
         let labels = store.labels_between(scheme, &last, id).await?;
         report.add_prompts(page.len() as u64);

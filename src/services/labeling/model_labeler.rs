@@ -15,12 +15,12 @@ use crate::infra::llm::model_client::{AskError, ModelClient, RunLimits};
 use crate::infra::storage::Store;
 
 /// Number of examples per label in the prompt.
-pub const SHOTS: usize = 3;
+pub const EXAMPLES_PER_LABEL: usize = 3;
 /// Sampling for the likeliest label. A label has few tokens, but a reasoning model needs room before it.
 const SAMPLING: ItemSampling =
     ItemSampling { temperature: Some(0.0), max_tokens: Some(2_000), seed: None, logprobs: false };
 /// Estimated length of a reply in tokens.
-const USUAL_REPLY: u64 = 10;
+const TYPICAL_REPLY_TOKENS: u64 = 10;
 
 /// Language model that labels texts.
 #[derive(Clone, Copy)]
@@ -59,7 +59,7 @@ impl ModelLabeler<'_> {
         options: ValidationOptions,
         progress: impl Fn(u64),
     ) -> Result<Validation, LabelingError> {
-        let prompts = FoldPrompts::new(seeds, self.scheme, SHOTS, options);
+        let prompts = FoldPrompts::new(seeds, self.scheme, EXAMPLES_PER_LABEL, options);
         let found = self.labels(&prompts.of(seeds), progress).await?;
         let pairs: Vec<_> = seeds.iter().map(|seed| seed.label).zip(found).collect();
         Ok(score(&pairs, self.scheme, options))
@@ -110,7 +110,7 @@ impl ModelLabeler<'_> {
                 continue;
             }
             estimate.requests += 1;
-            let tokens = Tokens { input: estimate_all(&messages), output: USUAL_REPLY };
+            let tokens = Tokens { input: estimate_all(&messages), output: TYPICAL_REPLY_TOKENS };
             estimate.cost = estimate.cost.zip(self.client.prices).map(|(cost, prices)| cost + prices.cost(tokens));
         }
         Ok(estimate)

@@ -33,7 +33,7 @@ impl VotesVersion {
         leaderboard: &LatestLeaderboard,
     ) -> Result<Self, ReportError> {
         Ok(Self {
-            last_vote_seq: leaderboard.latest().shown_upto().min(store.last_vote_seq().await?),
+            last_vote_seq: leaderboard.latest().last_public_seq().min(store.last_vote_seq().await?),
             exclusion_changes: store.exclusion_changes().await?,
             rating: settings.now().rating.leaderboard_options()?,
         })

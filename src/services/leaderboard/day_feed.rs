@@ -11,7 +11,7 @@ use crate::domain::time::{Timestamp, day_of};
 use crate::infra::storage::{Store, StoreError};
 
 /// Number of compared days with a leaderboard, before the latest one.
-const DAYS: usize = 30;
+const COMPARED_DAYS: usize = 30;
 
 /// Feed of daily leaderboard changes.
 pub struct DayFeed {
@@ -43,7 +43,7 @@ impl DayFeed {
         let past = self.past(day_of(as_of)).await?;
         let mut days = vec![LeaderboardDay::new(as_of, &snapshot.leaderboard)];
         days.extend_from_slice(&past.days);
-        Ok(day_changes(&days, past.days.len() < DAYS))
+        Ok(day_changes(&days, past.days.len() < COMPARED_DAYS))
     }
 
     async fn past(&self, before: Timestamp) -> Result<Arc<PastDays>, StoreError> {
@@ -59,7 +59,7 @@ impl DayFeed {
     /// Reads the last leaderboard of each day, back to the first one in an older format.
     async fn read(&self, mut before: Timestamp) -> Result<Vec<LeaderboardDay>, StoreError> {
         let mut days = Vec::new();
-        while days.len() < DAYS {
+        while days.len() < COMPARED_DAYS {
             let Some(stored) = self.store.leaderboard_before(before).await? else { break };
             let Ok(leaderboard) = leaderboard_json::from_json(&stored.body) else { break };
             days.push(LeaderboardDay::new(stored.fitted_at, &leaderboard));

@@ -32,13 +32,13 @@ use crate::infra::tasks::Tasks;
 use crate::render::chart::pairs::Pairs;
 
 /// Number of moments in the rating history.
-const HISTORY_MOMENTS: usize = 40;
+const HISTORY_POINTS: usize = 40;
 /// Cool-down after a fit, as a multiple of its duration: fits use at most a fifth of wall time.
 const COOL_DOWN_FACTOR: u32 = 4;
 /// Maximum wait for fits of other filters.
-const MAX_WAIT: Duration = Duration::from_secs(10);
+const FIT_QUEUE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Number of cached leaderboards.
-const CACHED: usize = 48;
+const CACHE_CAPACITY: usize = 48;
 
 /// Leaderboard for a filter.
 #[derive(Debug, Clone)]
@@ -115,7 +115,7 @@ impl FilteredLeaderboards {
     #[must_use]
     pub fn new(store: Store, settings: CurrentSettings, tasks: Tasks) -> Self {
         let fits =
-            SingleFlight::new("fit_filtered_leaderboard", CACHED, Throttle::new(COOL_DOWN_FACTOR, MAX_WAIT), tasks);
+            SingleFlight::new("fit_filtered_leaderboard", CACHE_CAPACITY, Throttle::new(COOL_DOWN_FACTOR, FIT_QUEUE_TIMEOUT), tasks);
         Self { store, settings, fits }
     }
 
@@ -219,6 +219,6 @@ fn fit(slice: &Slice, log: VoteLog, options: &LeaderboardOptions) -> Result<Fitt
     let log = slice.take(log)?;
     let ranking = rank_log_with_differences(&log, options)?;
     let pairs = Pairs::new(&ranking.leaderboard.models, &Tally::from_log(&log, options.scoring));
-    let history = history(&log, HISTORY_MOMENTS, options)?;
+    let history = history(&log, HISTORY_POINTS, options)?;
     Ok(FittedVotes { ranking, pairs, history })
 }

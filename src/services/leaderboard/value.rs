@@ -29,9 +29,9 @@ const RECENT_VOTES: i64 = 20_000;
 /// Cool-down after a reading, as a multiple of its duration.
 const COOL_DOWN_FACTOR: u32 = 4;
 /// Maximum wait for readings of other filters.
-const MAX_WAIT: Duration = Duration::from_secs(10);
+const READING_QUEUE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Number of cached readings.
-const CACHED: usize = 48;
+const CACHE_CAPACITY: usize = 48;
 
 /// Tokens and times of recent votes.
 #[derive(Debug)]
@@ -57,7 +57,7 @@ impl ValueReports {
     /// Creates an empty cache.
     #[must_use]
     pub fn new(store: Store, settings: CurrentSettings, filtered: Arc<FilteredLeaderboards>, tasks: Tasks) -> Self {
-        let usages = SingleFlight::new("read_recent_usage", CACHED, Throttle::new(COOL_DOWN_FACTOR, MAX_WAIT), tasks);
+        let usages = SingleFlight::new("read_recent_usage", CACHE_CAPACITY, Throttle::new(COOL_DOWN_FACTOR, READING_QUEUE_TIMEOUT), tasks);
         Self { store, settings, filtered, usages }
     }
 

@@ -21,7 +21,7 @@ use crate::infra::llm::model_list_merge::{AddedModel, Addition, Offer, compared,
 pub const MAX_WITHOUT_FILTER: usize = 100;
 
 /// Timeout of one response of a server's model list.
-const LIST_WAIT: Duration = Duration::from_secs(15);
+const LIST_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// Request to add models.
 #[derive(Debug, Clone)]
@@ -80,9 +80,9 @@ async fn add_models(
 ) -> Result<Additions, ModelEntryError> {
     let key = key(request, editor.env)?;
     Change::Weight(request.weight).check()?;
-    let http = http_client_within(LIST_WAIT, &allowed_addresses(editor).await?)?;
+    let http = http_client_within(LIST_TIMEOUT, &allowed_addresses(editor).await?)?;
     let key = key.as_ref().map(|(variable, key)| (variable.as_str(), key));
-    let provided = read_provider_list(&request.from, key, LIST_WAIT, &http).await?;
+    let provided = read_provider_list(&request.from, key, LIST_TIMEOUT, &http).await?;
     let chosen = chosen(&provided, request)?;
     let (request, env, goal, others) = (request.clone(), editor.env.clone(), editor.goal, provided.list.others);
     let edit = move |text: &str, settings: &Settings| {

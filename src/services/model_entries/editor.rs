@@ -108,16 +108,16 @@ impl ModelEditor<'_> {
         let (prepared, (output, actions)) = tokio::task::spawn_blocking(prepare).await??;
         if let Some(prepared) = prepared {
             if let Some(audit) = &self.audit {
-                audit.keep(&actions).await?;
+                audit.store_actions(&actions).await?;
             }
-            tokio::task::spawn_blocking(move || prepared.put_in_place()).await??;
+            tokio::task::spawn_blocking(move || prepared.replace_file()).await??;
         }
         Ok(output)
     }
 }
 
 impl AuditTrail<'_> {
-    async fn keep(&self, actions: &[ModelAction]) -> Result<(), StoreError> {
+    async fn store_actions(&self, actions: &[ModelAction]) -> Result<(), StoreError> {
         let entry = |action: &ModelAction| {
             let entry = self.actor.entry(self.rng, self.clock, action.action, &format!("model {}", action.model));
             let json = |value: &serde_json::Value| audit_json(value).filter(|_| !value.is_null());

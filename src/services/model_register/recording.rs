@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::arena::models::Models;
 use crate::domain::battle::ModelId;
 use crate::domain::model_register::changes::{due_changes, due_pairing, stated_reason};
-use crate::domain::model_register::days::countable_until;
+use crate::domain::model_register::days::first_uncountable_day;
 use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;
 use crate::infra::config::CurrentSettings;
@@ -53,7 +53,7 @@ impl Recorder {
     /// # Errors
     /// [`StoreError`].
     pub async fn count_battles(&self) -> Result<u64, StoreError> {
-        let until = countable_until(self.clock.now(), self.store.oldest_open_battle().await?);
+        let until = first_uncountable_day(self.clock.now(), self.store.oldest_open_battle().await?);
         let days = self.store.count_battle_days(until).await?;
         Ok(days + self.store.count_imported_battles().await?)
     }

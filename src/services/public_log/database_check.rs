@@ -19,7 +19,7 @@ use crate::domain::time::Timestamp;
 use crate::infra::storage::{LogCheckpoint, LoggedChange, LoggedVote, StoreError, UnloggedChange, VoteRow};
 
 /// Page size of row reads.
-const PAGE: u32 = 500;
+const PAGE_SIZE: u32 = 500;
 
 /// Mismatch between database and log.
 #[derive(Debug, thiserror::Error)]
@@ -77,7 +77,7 @@ impl PublicLog {
         let mut checked = CheckedDatabase { entries: latest.head.size, votes: 0, without_salt: 0 };
         let mut after = 0;
         loop {
-            let mut votes = self.store.votes_after(after, Timestamp(i64::MIN), Timestamp(i64::MAX), PAGE).await?;
+            let mut votes = self.store.votes_after(after, Timestamp(i64::MIN), Timestamp(i64::MAX), PAGE_SIZE).await?;
             votes.retain(|vote| vote.seq <= latest.last_vote_seq);
             let Some(last) = votes.last() else { break };
             let upto = last.seq;
@@ -99,7 +99,7 @@ impl PublicLog {
         let signed = self.key.verifier().verify(&latest.note).ok().and_then(Checkpoint::parse);
         let mut frontier = Frontier::default();
         while frontier.size() < latest.head.size {
-            let end = (frontier.size() + u64::from(PAGE)).min(latest.head.size);
+            let end = (frontier.size() + u64::from(PAGE_SIZE)).min(latest.head.size);
             let bodies = self.store.log_bodies(frontier.size()..end).await?;
             if bodies.len() as u64 != end - frontier.size() {
                 return Err(wrong());
@@ -149,7 +149,7 @@ impl PublicLog {
     async fn check_exclusions(&self) -> Result<(), DatabaseCheckError> {
         let mut after = None;
         loop {
-            let page = self.store.logged_changes(after, PAGE).await?;
+            let page = self.store.logged_changes(after, PAGE_SIZE).await?;
             let Some(last) = page.last() else { return Ok(()) };
             after = Some(last.position);
             for change in &page {

@@ -119,7 +119,7 @@ impl LastLag {
         self.seen_at.elapsed()
     }
 
-    fn waited(self, now: Timestamp) -> Duration {
+    fn waiting_time(self, now: Timestamp) -> Duration {
         let waited = self.unlogged.oldest_cast.and_then(|since| u64::try_from(now.0.saturating_sub(since.0)).ok());
         Duration::from_millis(waited.unwrap_or(0))
     }
@@ -133,11 +133,11 @@ impl LastLag {
     fn lag(self, now: Timestamp) -> Duration {
         let unseen = Some(self.unseen()).filter(|unseen| *unseen > STALE_AFTER);
         let failing = self.failing_since.or(self.failing_elsewhere_since()).map(|since| since.elapsed());
-        self.waited(now).max(unseen.max(failing).unwrap_or_default())
+        self.waiting_time(now).max(unseen.max(failing).unwrap_or_default())
     }
 
     fn obstacle(self, now: Timestamp, within: Duration) -> Option<Obstacle> {
-        let (most, is_late) = (promised_backlog(within), self.waited(now) > within);
+        let (most, is_late) = (promised_backlog(within), self.waiting_time(now) > within);
         // Hysteresis: a backlog ends late, so that it does not begin again at once, and votes added after it count as part of it.
         let was_backlog = self.reported == Some(Obstacle::Backlog);
         let is_backlog = self.unlogged.count > most || was_backlog && (is_late || self.unlogged.count > most / 4);

@@ -102,9 +102,9 @@ impl PublicLogError {
 
     /// Whether the failure also prevents storing votes. A lock, a missing privilege and a full disk may affect the log's tables only.
     fn stops_votes(&self) -> bool {
-        const OF_TABLES: [OutageKind; 3] = [OutageKind::TableLocked, OutageKind::NoPrivilege, OutageKind::DiskFull];
+        const TABLE_OUTAGES: [OutageKind; 3] = [OutageKind::TableLocked, OutageKind::NoPrivilege, OutageKind::DiskFull];
         let Self::Store(error) = self else { return false };
-        error.is_closed() || error.outage_kind().is_some_and(|kind| !OF_TABLES.contains(&kind))
+        error.is_closed() || error.outage_kind().is_some_and(|kind| !TABLE_OUTAGES.contains(&kind))
     }
 }
 

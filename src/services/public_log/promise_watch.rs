@@ -26,7 +26,7 @@ impl PromiseWatch {
     ///
     /// # Errors
     /// [`PublicLogError`]; the previous observation stays.
-    pub async fn look(&self) -> Result<(), PublicLogError> {
+    pub async fn observe(&self) -> Result<(), PublicLogError> {
         self.log.refresh_backlog().await
     }
 

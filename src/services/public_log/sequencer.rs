@@ -25,7 +25,7 @@ use crate::infra::storage::{LogAppend, LogCheckpoint, LogSubject, NewLogEntry, U
 use crate::leaderboard::latest_leaderboard::LatestLeaderboard;
 
 /// Maximum number of votes, or changes of exclusions, per step.
-pub const PAGE: u32 = VOTES_PER_STEP;
+pub const PAGE_SIZE: u32 = VOTES_PER_STEP;
 
 /// Appends to the log; one per process.
 pub struct Sequencer {
@@ -168,7 +168,7 @@ impl Sequencer {
         let upto = self.leaderboard.latest().last_vote_seq;
         let store = &self.log().store;
         let mut votes = if after < upto {
-            store.votes_after(after, Timestamp(i64::MIN), Timestamp(i64::MAX), PAGE).await?
+            store.votes_after(after, Timestamp(i64::MIN), Timestamp(i64::MAX), PAGE_SIZE).await?
         } else {
             Vec::new()
         };
@@ -181,7 +181,7 @@ impl Sequencer {
         if store.exclusion_changes().await? == changes {
             return Ok(step);
         }
-        let changed = store.unlogged_changes(after, PAGE).await?;
+        let changed = store.unlogged_changes(after, PAGE_SIZE).await?;
         let entries = changed.iter().map(entries_of_change).collect::<Result<Vec<_>, _>>()?.concat();
         let logged = i64::try_from(entries.len()).unwrap_or(i64::MAX);
         Ok(SequencedStep { entries, exclusion_changes: changes.saturating_add(logged), ..step })

@@ -17,10 +17,10 @@ use crate::domain::public_log::trust_anchors::{SignedTree, TrustAnchors, TrustEr
 use crate::infra::public_log_reader::{PublicLogSource, SourceError};
 
 /// Maximum number of tiles fetched concurrently.
-const AT_ONCE: usize = 8;
+const MAX_CONCURRENT_FETCHES: usize = 8;
 /// Maximum number of reads of log and leaderboard if votes arrive in between, and the wait before each.
-const TRIES: usize = 10;
-const WAIT: Duration = Duration::from_secs(2);
+const MAX_READ_ATTEMPTS: usize = 10;
+const READ_RETRY_DELAY: Duration = Duration::from_secs(2);
 
 /// Error of verifying a log.
 #[derive(Debug, thiserror::Error)]
@@ -95,14 +95,14 @@ pub async fn verify(
         // The leaderboard is read first: the log follows it.
         let published = match leaderboard {
             LeaderboardSource::Published => {
-                Some(read_json("the leaderboard", source.beside("api/v1/leaderboard", "leaderboard.json").await?)?)
+                Some(read_json("the leaderboard", source.read_document("api/v1/leaderboard", "leaderboard.json").await?)?)
             }
             LeaderboardSource::Skipped => None,
         };
         let read = match read_log(source, (known, &key), known_head, receipts, &progress).await {
             // Witnesses sign a checkpoint shortly after the log does.
-            Err(VerifyError::Trust(TrustError::Unwitnessed(_))) if tries < TRIES && is_live(source) => {
-                tokio::time::sleep(WAIT).await;
+            Err(VerifyError::Trust(TrustError::Unwitnessed(_))) if tries < MAX_READ_ATTEMPTS && is_live(source) => {
+                tokio::time::sleep(READ_RETRY_DELAY).await;
                 continue;
             }
             read => read?,
@@ -114,8 +114,8 @@ pub async fn verify(
         };
         match check_leaderboard(&read.recount, &published, &rules) {
             Ok(votes) => break (read, Some(votes)),
-            Err(error) if error.may_be_outdated() && tries < TRIES && is_live(source) => {
-                tokio::time::sleep(WAIT).await;
+            Err(error) if error.may_be_outdated() && tries < MAX_READ_ATTEMPTS && is_live(source) => {
+                tokio::time::sleep(READ_RETRY_DELAY).await;
             }
             Err(error) => return Err(error.into()),
         }
@@ -139,7 +139,7 @@ fn is_live(source: &PublicLogSource) -> bool {
 }
 
 async fn describe(source: &PublicLogSource) -> Result<Description, VerifyError> {
-    let found = source.beside("api/v1/log", "log.json").await?;
+    let found = source.read_document("api/v1/log", "log.json").await?;
     serde_json::from_slice(&found).map_err(|error| VerifyError::Json("what the arena says of its log", error))
 }
 
@@ -166,7 +166,7 @@ async fn read_log(
             let entries = source.part(&TileKind::Entries(tile).to_string()).await?;
             Ok::<_, SourceError>((tile, entries, source.part(&TileKind::Hashes(tile).to_string()).await?))
         })
-        .buffered(AT_ONCE);
+        .buffered(MAX_CONCURRENT_FETCHES);
     while let Some((tile, entries, hashes)) = bundles.try_next().await? {
         audit.add(tile, &entries, &hashes)?;
         receipts.iter().try_for_each(|receipt| receipt.check_in(tile, &hashes, key))?;

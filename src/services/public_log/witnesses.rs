@@ -19,7 +19,7 @@ use crate::infra::storage::LogCheckpoint;
 use crate::infra::witness::{WitnessAnswer, WitnessError, add_checkpoint};
 
 /// Back-off after a witness failed, so that one that hangs does not delay the others each time.
-const LEFT_ALONE: Duration = Duration::from_secs(60);
+const FAILURE_COOL_DOWN: Duration = Duration::from_secs(60);
 
 /// Error of cosigning a checkpoint.
 #[derive(Debug, thiserror::Error)]
@@ -79,7 +79,7 @@ impl Witnesses {
     ) -> Result<Vec<WitnessStatus>, PublicLogError> {
         let Some(latest) = log.latest().await? else { return Ok(Vec::new()) };
         let is_missing = |key: &WitnessKey| !matches!(key.cosigned_at(&latest.note), Ok(Some(_)));
-        let may_answer = |key: &String| self.failed.get(key).is_none_or(|at| at.elapsed() >= LEFT_ALONE);
+        let may_answer = |key: &String| self.failed.get(key).is_none_or(|at| at.elapsed() >= FAILURE_COOL_DOWN);
         let open = witnesses.iter().filter(|witness| may_answer(&witness.key));
         let open = open.filter_map(|witness| Some((witness, WitnessKey::parse(&witness.key).ok()?)));
         let open: Vec<_> = open.filter(|(_, key)| is_missing(key)).collect();

@@ -9,9 +9,9 @@ use crate::domain::rating::vote_log::{Labels, VoteLog};
 use crate::infra::storage::{Store, StoreError};
 
 /// Maximum number of battles per look-up statement.
-const LOOKED_UP: usize = 5_000;
+const BATCH_SIZE: usize = 5_000;
 /// Prefix of imported battle ids.
-const PREFIX: &str = "import-";
+const IMPORTED_ID_PREFIX: &str = "import-";
 
 /// Battle ids of a file, one for each vote.
 pub(super) struct BattleNames<'f> {
@@ -55,14 +55,14 @@ impl<'f> BattleNames<'f> {
     pub(super) async fn are_new(&self, store: &Store) -> Result<Vec<bool>, StoreError> {
         let given = self.given.names.as_slice();
         let mut new_ids = Vec::with_capacity(given.len());
-        for page in given.chunks(LOOKED_UP) {
+        for page in given.chunks(BATCH_SIZE) {
             let names: Vec<[String; 2]> = page.iter().map(|id| known_as(id)).collect();
             let here = store.voted_battles(names.as_flattened()).await?;
             new_ids.extend(names.iter().map(|names| !names.iter().any(|name| here.contains(name))));
         }
         let rows: Vec<usize> = (0..self.numbers.len()).collect();
         let mut new_votes = Vec::with_capacity(rows.len());
-        for page in rows.chunks(LOOKED_UP) {
+        for page in rows.chunks(BATCH_SIZE) {
             let names: Vec<String> = page.iter().map(|&row| self.of(row).1.to_string()).collect();
             let here = store.voted_battles(&names).await?;
             let is_new = |row: usize| new_ids.get(self.given.rows[row] as usize).copied().unwrap_or(true);
@@ -81,16 +81,16 @@ impl<'f> BattleNames<'f> {
 
 /// Returns the stored id of a battle with a globally unique id; `None` for a local id.
 fn lasting_name(id: &str) -> Option<String> {
-    match id.strip_prefix(PREFIX) {
+    match id.strip_prefix(IMPORTED_ID_PREFIX) {
         Some(rest) if is_uuid(rest) || is_of_a_file(rest) => Some(id.to_owned()),
-        None if is_uuid(id) => Some(format!("{PREFIX}{id}")),
+        None if is_uuid(id) => Some(format!("{IMPORTED_ID_PREFIX}{id}")),
         Some(_) | None => None,
     }
 }
 
 /// Returns the ids that a battle may have here: the UUID alone in its own arena, the import's id in others.
 fn known_as(id: &str) -> [String; 2] {
-    let other = match id.strip_prefix(PREFIX) {
+    let other = match id.strip_prefix(IMPORTED_ID_PREFIX) {
         Some(rest) if is_uuid(rest) => rest.to_owned(),
         _ => lasting_name(id).unwrap_or_else(|| id.to_owned()),
     };

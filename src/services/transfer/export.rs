@@ -27,7 +27,7 @@ use crate::infra::storage::{ReplyRow, Store, StoreError, TurnRow, VoteRange};
 use crate::infra::stored_votes::final_labels::{final_labels_of, settle_battles};
 
 /// Page size of row reads, which bounds memory use.
-const PAGE: u32 = 1_000;
+const PAGE_SIZE: u32 = 1_000;
 
 /// Selection of an export.
 #[derive(Debug, Clone, Copy)]
@@ -76,7 +76,7 @@ pub async fn votes(
     let mut table = TableWriter::begin(format, [&VOTE_COLUMNS[..], &[EXCLUSION], said].concat(), out)?;
     let mut seq = 0;
     loop {
-        let page = store.votes_after(seq, selection.since, selection.until, PAGE).await?;
+        let page = store.votes_after(seq, selection.since, selection.until, PAGE_SIZE).await?;
         let range = VoteRange { after: seq, upto: page.last().map_or(seq, |vote| vote.seq), ..VoteRange::ALL };
         let labels = final_labels_of(store, &Scheme::ALL, range).await?;
         for vote in &page {
@@ -85,7 +85,7 @@ pub async fn votes(
             seq = vote.seq;
         }
         progress(seq, last);
-        if page.len() < PAGE as usize {
+        if page.len() < PAGE_SIZE as usize {
             return Ok(table.finish()?);
         }
     }
@@ -107,13 +107,13 @@ pub async fn battles(
     let mut table = TableWriter::begin(format, [&BATTLE_COLUMNS[..], said].concat(), out)?;
     let mut last: Option<BattleId> = None;
     loop {
-        let mut page = store.battles_after(last.as_ref(), selection.since, selection.until, PAGE).await?;
+        let mut page = store.battles_after(last.as_ref(), selection.since, selection.until, PAGE_SIZE).await?;
         settle_battles(store, last.as_ref(), &mut page).await?;
         for battle in page.iter().filter(|battle| !battle.stage.awaits_vote()) {
             table.write(&BattleExportRow::new(battle, exported_conversations(store, selection, &battle.id).await?))?;
         }
         progress(page.len() as u64);
-        let full = page.len() == PAGE as usize;
+        let full = page.len() == PAGE_SIZE as usize;
         match page.pop() {
             Some(battle) if full => last = Some(battle.id),
             _ => return Ok(table.finish()?),
@@ -136,7 +136,7 @@ pub async fn replies(
     let mut table = TableWriter::begin(format, REPLY_COLUMNS.to_vec(), out)?;
     let mut last: Option<BattleId> = None;
     loop {
-        let mut page = store.battles_after(last.as_ref(), selection.since, selection.until, PAGE).await?;
+        let mut page = store.battles_after(last.as_ref(), selection.since, selection.until, PAGE_SIZE).await?;
         for battle in page.iter().filter(|battle| !battle.stage.awaits_vote()) {
             let (turns, replies) = texts(store, &battle.id).await?;
             for row in replies {
@@ -145,7 +145,7 @@ pub async fn replies(
             }
         }
         progress(page.len() as u64);
-        let full = page.len() == PAGE as usize;
+        let full = page.len() == PAGE_SIZE as usize;
         match page.pop() {
             Some(battle) if full => last = Some(battle.id),
             _ => return Ok(table.finish()?),

@@ -17,7 +17,7 @@ use crate::infra::disk;
 use crate::infra::storage::{Import, Imported, ImportedVote, Store, StoreError, UnusableName, unusable_name};
 
 /// Columns of a vote that an import stores.
-const KEPT: ColumnSet = ColumnSet {
+const STORED_COLUMNS: ColumnSet = ColumnSet {
     voters: true,
     languages: true,
     categories: true,
@@ -85,7 +85,7 @@ impl VotesFile {
         let limit = options.limits.decompressed_bytes;
         let most = |folder: &Path| disk::space(folder).map(|space| limit.min(space.free / 2));
         let whole = RereadableFile::open(path, most).map_err(unreadable)?;
-        let log = read_open_file(whole.reader().map_err(unreadable)?, path, KEPT, options)?;
+        let log = read_open_file(whole.reader().map_err(unreadable)?, path, STORED_COLUMNS, options)?;
         if let Some(name) = unusable_name(&log) {
             return Err(ImportError::UnusableName { path: path.to_owned(), name });
         }

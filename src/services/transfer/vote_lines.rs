@@ -12,7 +12,7 @@ use crate::infra::storage::{Store, VoteRange};
 use crate::infra::stored_votes::final_labels::final_labels_of;
 
 /// Maximum number of votes per page, which a stream holds in memory.
-pub const PAGE: u32 = 1_000;
+pub const PAGE_SIZE: u32 = 1_000;
 
 /// Format of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,7 +54,7 @@ pub struct VoteLines {
     pub votes: u32,
 }
 
-/// Returns the votes after sequence number `after` up to `upto`, at most `limit` and never more than [`PAGE`], without a header; `None` if
+/// Returns the votes after sequence number `after` up to `upto`, at most `limit` and never more than [`PAGE_SIZE`], without a header; `None` if
 /// there are none.
 ///
 /// # Errors
@@ -66,7 +66,7 @@ pub async fn vote_lines(
     limit: u32,
     format: LineFormat,
 ) -> Result<Option<VoteLines>, ExportError> {
-    let mut votes = store.votes_after(after, Timestamp(i64::MIN), Timestamp(i64::MAX), limit.min(PAGE)).await?;
+    let mut votes = store.votes_after(after, Timestamp(i64::MIN), Timestamp(i64::MAX), limit.min(PAGE_SIZE)).await?;
     votes.retain(|vote| vote.seq <= upto);
     let Some(last_seq) = votes.last().map(|vote| vote.seq) else { return Ok(None) };
     let range = VoteRange { after, upto: last_seq, ..VoteRange::ALL };
@@ -76,5 +76,5 @@ pub async fn vote_lines(
     votes.iter().try_for_each(|vote| table.write(&VoteLogRow::new(vote, &labels, None, None)))?;
     table.finish()?;
     text.drain(..format.header()?.map_or(0, |header| header.len()));
-    Ok(Some(VoteLines { text, last_seq, votes: u32::try_from(votes.len()).unwrap_or(PAGE) }))
+    Ok(Some(VoteLines { text, last_seq, votes: u32::try_from(votes.len()).unwrap_or(PAGE_SIZE) }))
 }

@@ -10,7 +10,7 @@ use langya::domain::benchmark::superclue::construction::Draft;
 use langya::domain::benchmark::{Suite, SuiteOptions, custom_suite, suite};
 use langya::domain::judging::reasoning::SplitReply;
 use langya::domain::judging::verdict::pair::Levels;
-use langya::domain::judging::verdict::{self, Rating, SCORES, Verdict};
+use langya::domain::judging::verdict::{self, Rating, SCORE_RANGE, Verdict};
 use libfuzzer_sys::fuzz_target;
 
 const DIMENSIONS: [&str; 3] = ["事实正确性", "Clarity", "user satisfaction"];
@@ -65,6 +65,6 @@ fuzz_target!(|reply: &str| {
 });
 
 fn check(rating: &Rating) {
-    assert!(SCORES.contains(&rating.score), "{rating:?}");
-    assert!(rating.dimensions.values().all(|score| SCORES.contains(score)), "{rating:?}");
+    assert!(SCORE_RANGE.contains(&rating.score), "{rating:?}");
+    assert!(rating.dimensions.values().all(|score| SCORE_RANGE.contains(score)), "{rating:?}");
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use langya::domain::battle::Outcome;
 use langya::domain::rating::simulate::{PairingPolicy, Simulation, SimulationError, SimulationOptions, VoterActivity};
 use langya::domain::rating::vote_log::{ColumnSet, VoteLog};
-use langya::formats::simulation::{SimulatedVotesFile, write_truth};
+use langya::formats::simulation::{SimulatedVotesFile, write_true_strengths};
 use langya::formats::tables::Format;
 use langya::formats::votes::{ReadOptions, read_log};
 
@@ -130,7 +130,7 @@ fn every_format_holds_the_votes_that_were_drawn() {
 fn the_truth_is_written_best_first() {
     let simulation = Simulation::new(small()).unwrap();
     let mut out = Vec::new();
-    write_truth(simulation.models(), &mut out).unwrap();
+    write_true_strengths(simulation.models(), &mut out).unwrap();
     let rows: Vec<(String, f64, f64)> =
         csv::Reader::from_reader(out.as_slice()).deserialize().collect::<Result<_, _>>().unwrap();
     assert_eq!(rows.len(), 5);

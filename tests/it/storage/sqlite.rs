@@ -231,7 +231,7 @@ async fn a_file_that_another_process_is_making_is_in_use() {
     let folder = tempfile::tempdir().unwrap();
     let making = DataLock::take(&settings(folder.path()), "serve").unwrap();
     std::fs::write(folder.path().join("langya.db"), "").unwrap();
-    let refused = async || DataLock::take_usable(&settings(folder.path()), "serve").await.unwrap_err();
+    let refused = async || DataLock::acquire_usable(&settings(folder.path()), "serve").await.unwrap_err();
     assert!(matches!(refused().await, StoreError::Locked { .. }));
     drop(making);
     assert!(matches!(refused().await, StoreError::Empty(_)));

@@ -39,8 +39,8 @@ impl Instance {
     }
 
     /// Waits until Redis accepts writes, or does not.
-    pub(crate) async fn until_writable(&self, writable: bool) {
-        timeout(TIMEOUT, self.bus.handle().until_writable(writable)).await.unwrap();
+    pub(crate) async fn wait_until_writable(&self, writable: bool) {
+        timeout(TIMEOUT, self.bus.handle().wait_until_writable(writable)).await.unwrap();
     }
 
     /// Ends the instance like a process with an orderly shutdown.

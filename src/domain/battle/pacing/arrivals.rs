@@ -19,20 +19,20 @@ use speed::Speed;
 pub(super) use text_size::{BytesPerChar, TextSize, whole_bytes};
 
 /// Maximum number of remembered chunks; later ones replace the oldest.
-const KEPT: usize = 128;
+const MAX_CHUNKS: usize = 128;
 /// Minimum number of steps of ASCII in a reply to measure its model; below it, both replies have to look the same.
-const FEW: usize = 4;
+const MIN_MEASURED_STEPS: usize = 4;
 /// Minimum number of gaps in a reply to measure its model's speed.
-const ENOUGH_GAPS: usize = 8;
+const MIN_MEASURED_GAPS: usize = 8;
 /// Slowdown of a reply too short to measure, relative to the usual speed: some replies are slower than usual.
-const SLOWER_THAN_USUAL: f64 = 1.2;
+const UNMEASURED_SLOWDOWN: f64 = 1.2;
 /// Minimum length of a pause, in unmeasured gaps: the reserve covers pauses, and the tempo excludes them. In a continuation, gaps are
 /// capped at the square of it.
-const LONG: u32 = 4;
+const MIN_PAUSE_GAPS: u32 = 4;
 /// Number of consecutive chunks drawn in order, since neighbouring chunks are alike.
-const BLOCK: usize = 8;
+const CHUNKS_PER_BLOCK: usize = 8;
 /// Maximum gap between pieces of text of one chunk.
-const AT_ONCE: Duration = Duration::from_millis(1);
+const MAX_CHUNK_GAP: Duration = Duration::from_millis(1);
 
 /// Size of a chunk, and the time since the previous one.
 #[derive(Debug, Clone, Copy)]
@@ -113,23 +113,23 @@ impl Arrivals {
     }
 
     /// Adds text of this size, received at `at`.
-    pub(super) fn came(&mut self, size: TextSize, at: Duration) {
+    pub(super) fn add_text(&mut self, size: TextSize, at: Duration) {
         if self.began.is_none() {
             (self.began, self.last, self.arrived, self.first) = (Some(at), at, size, size);
             return;
         }
         let gap = at.saturating_sub(self.last);
-        if gap < AT_ONCE {
-            return self.came_with_the_latest(size);
+        if gap < MAX_CHUNK_GAP {
+            return self.add_to_latest_chunk(size);
         }
         if gap <= self.pause() || self.paused {
-            self.remember(TextChunk { gap: gap.min(self.pause() * LONG), size });
+            self.remember(TextChunk { gap: gap.min(self.pause() * MIN_PAUSE_GAPS), size });
         }
         self.paused |= gap > self.pause();
         self.count(TextChunk { gap, size }, at);
     }
 
-    fn came_with_the_latest(&mut self, size: TextSize) {
+    fn add_to_latest_chunk(&mut self, size: TextSize) {
         self.arrived += size;
         let Some(latest) = &mut self.latest else {
             self.first += size;
@@ -144,7 +144,7 @@ impl Arrivals {
 
     /// Minimum length of a pause.
     fn pause(&self) -> Duration {
-        self.unmeasured * LONG
+        self.unmeasured * MIN_PAUSE_GAPS
     }
 
     fn count(&mut self, chunk: TextChunk, at: Duration) {
@@ -156,7 +156,7 @@ impl Arrivals {
     }
 
     fn remember(&mut self, chunk: TextChunk) {
-        if self.chunks.len() == KEPT {
+        if self.chunks.len() == MAX_CHUNKS {
             self.chunks.pop_front();
         }
         self.chunks.push_back(chunk);
@@ -172,7 +172,7 @@ impl Arrivals {
         self.last = self.last.max(began);
         self.byte_time = self.measured_byte_time(began);
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let rest = self.cut_off(&mut rng);
+        let rest = self.remove_last_chunk(&mut rng);
         self.arrived += rest;
         self.continuation = Some(Continuation { rng, coming: VecDeque::new(), last: self.last, block: (0, 0) });
     }
@@ -180,21 +180,21 @@ impl Arrivals {
     /// Mean time per byte, including pauses, unlike the tempo: a model may write a line every few seconds.
     fn measured_byte_time(&self, began: Duration) -> Option<Duration> {
         let bytes = self.arrived.saturating_sub(self.first).bytes.max(1);
-        (self.speed.gaps >= ENOUGH_GAPS).then(|| self.last.saturating_sub(began).div_f64(real_len(bytes)))
+        (self.speed.gaps >= MIN_MEASURED_GAPS).then(|| self.last.saturating_sub(began).div_f64(real_len(bytes)))
     }
 
     /// Removes the last chunk, which the end cut short and which makes the model look slower than it is. Returns the size of its missing
     /// rest.
-    fn cut_off(&mut self, rng: &mut impl Rng) -> TextSize {
+    fn remove_last_chunk(&mut self, rng: &mut impl Rng) -> TextSize {
         let Some(last) = self.latest.take() else { return TextSize::default() };
         self.speed.remove(last.gap.min(self.pause()), last.size.bytes);
         if self.speed.gaps == 0 {
             self.measured_after = None;
         }
-        let remembered = last.gap.min(self.pause() * LONG);
+        let remembered = last.gap.min(self.pause() * MIN_PAUSE_GAPS);
         self.chunks.pop_back_if(|chunk| chunk.gap == remembered);
         let sizes = self.chunks.iter().map(|chunk| chunk.size).chain([self.first]);
-        let rests: Vec<TextSize> = sizes.filter_map(|size| size.rest_after(last.size)).collect();
+        let rests: Vec<TextSize> = sizes.filter_map(|size| size.remainder_after(last.size)).collect();
         rests.choose(rng).copied().unwrap_or_default()
     }
 
@@ -265,12 +265,12 @@ impl Arrivals {
     /// Time between two such steps of a reply too short to measure: equal for both models, whichever of them wrote the reply. At most a
     /// pause, since stalls in a model's former replies are no reason for more.
     fn unmeasured_gap(&self, text: BytesPerChar) -> Duration {
-        let usual = self.mean_byte_time.mul_f64(SLOWER_THAN_USUAL * text.bytes_of(self.quantum));
+        let usual = self.mean_byte_time.mul_f64(UNMEASURED_SLOWDOWN * text.bytes_of(self.quantum));
         self.unmeasured.max(usual.min(self.pause()))
     }
 
     fn speed_of_first(&self, shared: usize) -> Speed {
-        if shared >= self.arrived.bytes || self.chunks.len() == KEPT {
+        if shared >= self.arrived.bytes || self.chunks.len() == MAX_CHUNKS {
             return self.speed;
         }
         let (mut bytes, mut speed) = (self.first.bytes, Speed::default());
@@ -286,7 +286,7 @@ impl Arrivals {
 
     /// Whether this number of shared bytes is too small to measure the models.
     pub(super) fn are_few(&self, shared: Option<usize>) -> bool {
-        shared.is_some_and(|shared| shared < FEW * self.quantum)
+        shared.is_some_and(|shared| shared < MIN_MEASURED_STEPS * self.quantum)
     }
 
     fn is_measured(&self, shared: Option<usize>) -> bool {
@@ -301,7 +301,7 @@ impl Arrivals {
 
     /// Time at which the reply, or its continuation, exceeds this size; `None` while unknown. Exactly this size might be the end, which is
     /// shown in the step of the last text. Text drawn for an unmeasured reply has the bytes per character of `text`.
-    pub(super) fn exceed(&mut self, size: TextSize, text: BytesPerChar) -> Option<Duration> {
+    pub(super) fn time_to_exceed(&mut self, size: TextSize, text: BytesPerChar) -> Option<Duration> {
         let mut missing = TextSize { chars: size.chars + 1, bytes: size.bytes + 1 }.saturating_sub(self.arrived);
         if missing == TextSize::default() {
             return Some(Duration::ZERO);
@@ -335,7 +335,7 @@ impl Arrivals {
             };
         }
         if next.block.1 == 0 {
-            next.block = (next.rng.random_range(0..self.chunks.len()), BLOCK);
+            next.block = (next.rng.random_range(0..self.chunks.len()), CHUNKS_PER_BLOCK);
         }
         let (at, left) = next.block;
         next.block = ((at + 1) % self.chunks.len(), left - 1);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// Shortest interval between two steps.
-pub const TICK: Duration = Duration::from_millis(50);
+pub const MIN_STEP_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Random numbers from the unit interval for the two class draws. A battle keeps them in all its turns; otherwise regenerating would
 /// reveal the fastest class that its models can sustain.

@@ -30,13 +30,13 @@ pub struct PacingMetrics {
     pub ready: [f64; 2],
 }
 
-const COMMON: PacingMetrics =
+const COMMON_METRICS: PacingMetrics =
     PacingMetrics { side: 51.2, pair: 72.0, reasoning: 99.0, slow: 93.4, wait: [3.8, 11.6], ready: [47.7, 180.6] };
 
-const CLASSES: PacingMetrics =
+const CLASSES_METRICS: PacingMetrics =
     PacingMetrics { side: 51.2, pair: 25.5, reasoning: 61.1, slow: 62.1, wait: [15.0, 15.0], ready: [87.0, 287.8] };
 
-const WHOLE: PacingMetrics =
+const WHOLE_METRICS: PacingMetrics =
     PacingMetrics { side: 50.8, pair: 34.7, reasoning: 56.8, slow: 90.0, wait: [45.0, 150.0], ready: [55.8, 177.3] };
 
 impl PacingKind {
@@ -44,9 +44,9 @@ impl PacingKind {
     #[must_use]
     pub fn metrics(self) -> Option<PacingMetrics> {
         match self {
-            Self::Common => Some(COMMON),
-            Self::Classes => Some(CLASSES),
-            Self::Whole => Some(WHOLE),
+            Self::Common => Some(COMMON_METRICS),
+            Self::Classes => Some(CLASSES_METRICS),
+            Self::Whole => Some(WHOLE_METRICS),
             Self::Raw => None,
         }
     }

@@ -6,21 +6,21 @@
 use std::time::Duration;
 
 use super::arrivals::{Arrivals, BytesPerChar, TextSize, whole_bytes};
-use super::duration_classes::{ClassDraw, DurationClasses, TICK};
+use super::duration_classes::{ClassDraw, DurationClasses, MIN_STEP_INTERVAL};
 
 /// Slowdown of the visible text relative to the measured tempo, so that a reserve grows.
-const MARGIN: f64 = 1.06;
+const TEMPO_SLOWDOWN: f64 = 1.06;
 /// Pause that the reserve covers, as a multiple of the longest one so far.
-const PAUSES: f64 = 1.25;
+const PAUSE_RESERVE_FACTOR: f64 = 1.25;
 /// Maximum wait in reserves, for a pause and for text that both sides have: a model that writes steadily fills the longest reserve
 /// meanwhile.
-const LONGEST_RESERVE: u32 = 4;
+const MAX_WAIT_RESERVES: u32 = 4;
 /// Divisor of the reserve that gives the minimum time of a step in a reply too short to measure.
-const UNMEASURED: u32 = 3;
+const UNMEASURED_RESERVE_DIVISOR: u32 = 3;
 
 /// Maximum bytes that a reply has to be ahead of the visible text, because its text counts as that of a denser script. Far below the
 /// read-ahead of a turn: unread text cannot be waited for.
-const MAX_AHEAD: usize = 32 << 10;
+const MAX_AHEAD_BYTES: usize = 32 << 10;
 
 /// Release rule of replies.
 #[derive(Debug, Clone, PartialEq)]
@@ -64,11 +64,11 @@ impl Pace {
 
     /// Maximum wait of text that both sides have.
     fn longest_wait(&self) -> Duration {
-        self.reserve() * LONGEST_RESERVE
+        self.reserve() * MAX_WAIT_RESERVES
     }
 
     pub(super) fn unmeasured(&self) -> Duration {
-        self.reserve() / UNMEASURED
+        self.reserve() / UNMEASURED_RESERVE_DIVISOR
     }
 
     /// The wait before the first text, given the minimum `needed`.
@@ -89,9 +89,9 @@ impl Pace {
             Self::Classes { intervals, slow_share, draw, .. } => {
                 intervals.holding(needed.max(intervals.drawn(draw.tempo, *slow_share)))
             }
-            Self::Whole { .. } => TICK,
+            Self::Whole { .. } => MIN_STEP_INTERVAL,
         };
-        needed.max(TICK)
+        needed.max(MIN_STEP_INTERVAL)
     }
 }
 
@@ -137,7 +137,7 @@ impl Schedule {
             available: None,
             was_full: false,
             is_starved: false,
-            interval: TICK,
+            interval: MIN_STEP_INTERVAL,
             quantum,
             taken: 0,
             taken_bytes: 0.0,
@@ -158,7 +158,7 @@ impl Schedule {
                 Some(next)
             }
             ReleasePhase::Running { next } => {
-                if matches!(self.pace, Pace::Whole { .. }) || self.keeps_up([a, b], at) {
+                if matches!(self.pace, Pace::Whole { .. }) || self.both_have_next_step([a, b], at) {
                     return Some(next);
                 }
                 self.phase = ReleasePhase::Refilling;
@@ -216,7 +216,7 @@ impl Schedule {
     }
 
     /// Whether both sides have the text of the next step.
-    fn keeps_up(&mut self, [a, b]: [&mut Arrivals; 2], at: Duration) -> bool {
+    fn both_have_next_step(&mut self, [a, b]: [&mut Arrivals; 2], at: Duration) -> bool {
         let has_come = |moment: Option<Duration>| moment.is_some_and(|moment| moment <= at);
         let is_ahead = has_come(self.reach([a, b], 1));
         self.is_starved &= !is_ahead;
@@ -231,7 +231,7 @@ impl Schedule {
 
     /// Number of steps of a reserve of this length, or of the longest pause so far.
     fn steps_of(&self, reserve: Duration, a: &Arrivals, b: &Arrivals) -> usize {
-        let pause = a.longest_gap().max(b.longest_gap()).mul_f64(PAUSES).min(reserve * LONGEST_RESERVE);
+        let pause = a.longest_gap().max(b.longest_gap()).mul_f64(PAUSE_RESERVE_FACTOR).min(reserve * MAX_WAIT_RESERVES);
         let steps = reserve.max(pause).as_nanos().div_ceil(self.interval.as_nanos());
         usize::try_from(steps).unwrap_or(usize::MAX).max(1)
     }
@@ -260,7 +260,7 @@ impl Schedule {
     fn next_text(&self, [a, b]: [&mut Arrivals; 2]) -> Option<Duration> {
         let text = denser(a, b);
         let size = TextSize { chars: (self.taken + 1) * self.quantum, bytes: 0 };
-        Some(a.exceed(size, text)?.max(b.exceed(size, text)?))
+        Some(a.time_to_exceed(size, text)?.max(b.time_to_exceed(size, text)?))
     }
 
     /// Time at which both sides have, or would have, this number of further steps, each with the bytes of the denser text.
@@ -268,8 +268,8 @@ impl Schedule {
         let text = denser(a, b);
         let chars = (self.taken + steps) * self.quantum;
         let bytes = whole_bytes(self.taken_bytes + text.bytes_of(steps * self.quantum));
-        let size = TextSize { chars, bytes: bytes.min(chars + MAX_AHEAD) };
-        Some(a.exceed(size, text)?.max(b.exceed(size, text)?))
+        let size = TextSize { chars, bytes: bytes.min(chars + MAX_AHEAD_BYTES) };
+        Some(a.time_to_exceed(size, text)?.max(b.time_to_exceed(size, text)?))
     }
 }
 
@@ -279,7 +279,7 @@ type GapOfText = fn(&Arrivals, BytesPerChar, Option<usize>) -> Duration;
 /// only where a model needs it for its own script.
 fn slower([a, b]: [&Arrivals; 2], gap: GapOfText, longest: Duration) -> Duration {
     let (text, shared) = (denser(a, b), shared(a, b));
-    let kept = |texts: [BytesPerChar; 2]| gap(a, texts[0], shared).max(gap(b, texts[1], shared)).mul_f64(MARGIN);
+    let kept = |texts: [BytesPerChar; 2]| gap(a, texts[0], shared).max(gap(b, texts[1], shared)).mul_f64(TEMPO_SLOWDOWN);
     kept([a, b].map(Arrivals::bytes_per_char)).max(kept([text; 2]).min(longest))
 }
 

@@ -23,7 +23,7 @@ impl Watched {
 
     fn step(&mut self) -> Vec<Release> {
         let shown = self.pacer.step(self.at);
-        self.at += TICK;
+        self.at += MIN_STEP_INTERVAL;
         shown
     }
 }

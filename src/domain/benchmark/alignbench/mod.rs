@@ -26,9 +26,9 @@ pub use questions::{
 
 const OVERALL: &str = "综合得分";
 /// Ablation: the judge gives one score by rules, without dimensions.
-const RULES: &str = "rules";
+const RULES_ABLATION: &str = "rules";
 /// Ablation: the judge gives one score without rules.
-const GENERAL: &str = "general";
+const GENERAL_ABLATION: &str = "general";
 /// Switch: an unreadable reply counts as -1, as in `show_result.py`.
 const FAILED_AS_MINUS_1: &str = "alignbench.include_failed_as_minus1";
 /// Switch: replies are parsed like in `judge.py`.
@@ -71,7 +71,7 @@ impl AlignBench {
     pub fn new(options: &SuiteOptions) -> Result<Self, SuiteError> {
         options.check(
             "alignbench",
-            &[GENERAL, RULES, LOGPROB_WEIGHTED],
+            &[GENERAL_ABLATION, RULES_ABLATION, LOGPROB_WEIGHTED],
             &[FAILED_AS_MINUS_1, OFFICIAL_PARSER, ROUND_EACH_STAGE],
         )?;
         let variant = options.ablation.as_deref().unwrap_or("alignbench");

@@ -33,29 +33,29 @@ const fn category(
 
 /// Categories in the order of the paper's tables of results.
 pub const CATEGORIES: [Category; 8] = [
-    category("数学计算", "Mathematics", (REASONING, 0.1), LOGIC),
-    category("逻辑推理", "Logical Reasoning", (REASONING, 0.1), LOGIC),
-    category("基本任务", "Fundamental Language Ability", (LANGUAGE, 0.1), FACTS),
-    category("中文理解", "Advanced Chinese Understanding", (LANGUAGE, 0.1), FACTS),
-    category("综合问答", "Open-ended Questions", (LANGUAGE, 0.7), ADVICE),
-    category("文本写作", "Writing Ability", (LANGUAGE, 0.7), WRITING),
-    category("角色扮演", "Task-oriented Role Play", (LANGUAGE, 0.7), WRITING),
-    category("专业能力", "Professional Knowledge", (LANGUAGE, 0.1), FACTS),
+    category("数学计算", "Mathematics", (REASONING, 0.1), LOGIC_DIMENSIONS),
+    category("逻辑推理", "Logical Reasoning", (REASONING, 0.1), LOGIC_DIMENSIONS),
+    category("基本任务", "Fundamental Language Ability", (LANGUAGE, 0.1), FACTUAL_DIMENSIONS),
+    category("中文理解", "Advanced Chinese Understanding", (LANGUAGE, 0.1), FACTUAL_DIMENSIONS),
+    category("综合问答", "Open-ended Questions", (LANGUAGE, 0.7), ADVICE_DIMENSIONS),
+    category("文本写作", "Writing Ability", (LANGUAGE, 0.7), WRITING_DIMENSIONS),
+    category("角色扮演", "Task-oriented Role Play", (LANGUAGE, 0.7), WRITING_DIMENSIONS),
+    category("专业能力", "Professional Knowledge", (LANGUAGE, 0.1), FACTUAL_DIMENSIONS),
 ];
 
 /// All dimensions in the order of the paper's table of dimensions.
 pub const DIMENSIONS: [&str; 8] =
     ["事实正确性", "满足用户需求", "逻辑连贯性", "完备性", "清晰度", "创造性", "丰富度", "公平与可负责程度"];
 
-const FACTS: &[&str] = &["事实正确性", "满足用户需求", "清晰度", "完备性"];
-const LOGIC: &[&str] = &["事实正确性", "满足用户需求", "逻辑连贯性", "完备性"];
-const WRITING: &[&str] = &["事实正确性", "满足用户需求", "逻辑连贯性", "创造性", "丰富度"];
-const ADVICE: &[&str] = &["事实正确性", "满足用户需求", "公平与可负责程度", "创造性"];
+const FACTUAL_DIMENSIONS: &[&str] = &["事实正确性", "满足用户需求", "清晰度", "完备性"];
+const LOGIC_DIMENSIONS: &[&str] = &["事实正确性", "满足用户需求", "逻辑连贯性", "完备性"];
+const WRITING_DIMENSIONS: &[&str] = &["事实正确性", "满足用户需求", "逻辑连贯性", "创造性", "丰富度"];
+const ADVICE_DIMENSIONS: &[&str] = &["事实正确性", "满足用户需求", "公平与可负责程度", "创造性"];
 
 /// Dimensions of each answer type, with its subcategories.
-const TYPES: [(&[&str], &[&str]); 4] = [
+const ANSWER_TYPES: [(&[&str], &[&str]); 4] = [
     (
-        FACTS,
+        FACTUAL_DIMENSIONS,
         &[
             "常识知识",
             "阅读理解",
@@ -78,9 +78,9 @@ const TYPES: [(&[&str], &[&str]); 4] = [
             "其他",
         ],
     ),
-    (LOGIC, &["证明", "推理", "初等数学", "高等数学", "应用数学"]),
+    (LOGIC_DIMENSIONS, &["证明", "推理", "初等数学", "高等数学", "应用数学"]),
     (
-        WRITING,
+        WRITING_DIMENSIONS,
         &[
             "翻译",
             "实用文体写作",
@@ -94,7 +94,7 @@ const TYPES: [(&[&str], &[&str]); 4] = [
             "（虚拟）恋爱类",
         ],
     ),
-    (ADVICE, &["观点表达", "寻求建议"]),
+    (ADVICE_DIMENSIONS, &["观点表达", "寻求建议"]),
 ];
 
 /// Returns a category by its name in the data file.
@@ -117,14 +117,14 @@ pub fn dimensions_about(name: &str) -> Option<&'static [&'static str]> {
 /// Returns the dimensions on which an item is judged, in order.
 #[must_use]
 pub fn dimensions_of(item: &Item) -> &'static [&'static str] {
-    item.subcategory.as_deref().and_then(dimensions_of_subcategory).unwrap_or(FACTS)
+    item.subcategory.as_deref().and_then(dimensions_of_subcategory).unwrap_or(FACTUAL_DIMENSIONS)
 }
 
 pub(super) fn dimensions_of_subcategory(name: &str) -> Option<&'static [&'static str]> {
-    TYPES.iter().find(|(_, subcategories)| subcategories.contains(&name)).map(|(dimensions, _)| *dimensions)
+    ANSWER_TYPES.iter().find(|(_, subcategories)| subcategories.contains(&name)).map(|(dimensions, _)| *dimensions)
 }
 
 /// Iterates over all subcategories.
 pub fn subcategories() -> impl Iterator<Item = &'static str> {
-    TYPES.iter().flat_map(|(_, subcategories)| subcategories.iter().copied())
+    ANSWER_TYPES.iter().flat_map(|(_, subcategories)| subcategories.iter().copied())
 }

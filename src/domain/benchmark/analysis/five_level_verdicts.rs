@@ -15,7 +15,7 @@ use crate::stats::resample::{BootstrapOptions, replicates, resample_indices, unc
 use crate::stats::{Interval, Undefined};
 
 /// Rating points per unit of base-10 log odds.
-const SCALE: f64 = 400.0;
+const POINTS_PER_LOG10_ODDS: f64 = 400.0;
 
 /// Games of a model against the baseline, judged by one judge.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,7 +46,7 @@ impl LevelsOfModel {
 
 /// Converts a win rate into a rating difference.
 fn points(win_rate: f64) -> Option<f64> {
-    let points = SCALE * (win_rate / (1.0 - win_rate)).log10();
+    let points = POINTS_PER_LOG10_ODDS * (win_rate / (1.0 - win_rate)).log10();
     points.is_finite().then_some(points)
 }
 

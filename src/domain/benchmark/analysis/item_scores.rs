@@ -19,7 +19,7 @@ use crate::stats::proportion::wilson_of_rate;
 use crate::stats::{Interval, real, real_len};
 
 /// Minimum number of models for an item's discrimination: with two, every item correlates perfectly.
-const MODELS_OF_AN_ITEM: usize = 3;
+const MIN_MODELS_PER_ITEM: usize = 3;
 
 /// Scores of every item by model, from one judge's verdicts.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -270,7 +270,7 @@ impl ItemRow {
             (*count > 1).then(|| (score, (sum - score) / real_len(count - 1)))
         });
         let (own, rest): (Vec<f64>, Vec<f64>) = others.unzip();
-        let enough = own.len() >= MODELS_OF_AN_ITEM;
+        let enough = own.len() >= MIN_MODELS_PER_ITEM;
         Some(ItemAnalysis {
             item: self.id.clone(),
             category: self.category.clone(),

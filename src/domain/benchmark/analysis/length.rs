@@ -58,14 +58,14 @@ pub fn within_items(answers: &[ScoredLength<'_>]) -> Result<Correlation, Undefin
     }
     let (mut lengths, mut scores, mut items) = (Vec::new(), Vec::new(), 0);
     for answers in by_item.values().filter(|answers| answers.len() > 1) {
-        lengths.extend(less_mean(answers.iter().map(|answer| real(answer.length)))?);
-        scores.extend(less_mean(answers.iter().map(|answer| answer.score))?);
+        lengths.extend(centred(answers.iter().map(|answer| real(answer.length)))?);
+        scores.extend(centred(answers.iter().map(|answer| answer.score))?);
         items += 1;
     }
     spearman_within(&lengths, &scores, items)
 }
 
-fn less_mean(values: impl Iterator<Item = f64>) -> Result<Vec<f64>, Undefined> {
+fn centred(values: impl Iterator<Item = f64>) -> Result<Vec<f64>, Undefined> {
     let values: Vec<f64> = values.collect();
     let centre = mean(&values)?;
     Ok(values.into_iter().map(|value| value - centre).collect())

@@ -16,7 +16,7 @@ use crate::stats::agreement::wins::rating_bias;
 use crate::stats::distribution::Summary;
 
 /// Score that a reference is worth.
-pub const ANCHOR: f64 = 8.0;
+pub const REFERENCE_SCORE: f64 = 8.0;
 
 /// Score of the cross-validation.
 #[derive(Debug, Clone, PartialEq)]
@@ -138,6 +138,6 @@ impl SelfPreferenceMatrix {
     /// [`Undefined::TooFew`] if it scored no generator by that generator's own references.
     pub fn bias(&self, evaluator: &str) -> Result<f64, Undefined> {
         let own = self.cells.iter().filter(|((by, generator, model), _)| by == evaluator && generator == model);
-        rating_bias(&own.map(|(_, cell)| cell.mean).collect::<Vec<_>>(), ANCHOR)
+        rating_bias(&own.map(|(_, cell)| cell.mean).collect::<Vec<_>>(), REFERENCE_SCORE)
     }
 }

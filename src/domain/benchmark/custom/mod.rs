@@ -34,7 +34,7 @@ use super::letter_answers::{self, ChoicePrompt};
 use super::pairwise::{self, FIVE_LEVELS, PairPrompts, ReferenceUse};
 use super::score::{Scores, Verdicts};
 use super::suite_data_file::DataError;
-use super::suite_options::{NAMES, SuiteError, SuiteOptions};
+use super::suite_options::{BUILT_IN_SUITES, SuiteError, SuiteOptions};
 use super::{JudgeMode, Suite, pointwise};
 use crate::benchmark::logprob_weighted::LOGPROB_WEIGHTED;
 use crate::judging::judge_prompt::{JudgePrompt, JudgePromptFields};
@@ -45,11 +45,11 @@ use crate::language::Language;
 
 const PROMPT: &str = include_str!("../prompts/custom.toml");
 
-const REFERENCE: JudgePromptFields =
+const REFERENCE_FIELDS: JudgePromptFields =
     JudgePromptFields { required: &["question", "reference", "answer"], optional: &["category"] };
-const DIMENSIONS: JudgePromptFields =
+const DIMENSION_FIELDS: JudgePromptFields =
     JudgePromptFields { required: &["dimensions", "question", "reference", "answer"], optional: &["category"] };
-const TURN: JudgePromptFields =
+const TURN_FIELDS: JudgePromptFields =
     JudgePromptFields { required: &["history", "answer"], optional: &["reference", "category"] };
 
 /// Contents of a suite file.
@@ -146,7 +146,7 @@ impl CustomSuite {
     /// another part, or a prompt that lacks a field.
     pub fn new(toml: &str, options: &SuiteOptions) -> Result<Self, SuiteError> {
         let declaration: Declaration = toml::from_str(toml).map_err(|error| SuiteError::File(error.to_string()))?;
-        if NAMES.contains(&declaration.name.as_str()) {
+        if BUILT_IN_SUITES.contains(&declaration.name.as_str()) {
             return Err(SuiteError::File(format!(
                 "{:?} is the name of a built-in suite: choose another",
                 declaration.name
@@ -201,15 +201,15 @@ fn judge(declaration: &Declaration, levels: Levels, file: &PromptFile) -> Result
     let judge_prompt = |name: &str, fields| JudgePrompt::new(name, &file.variant(name), fields);
     Ok(match declaration.mode {
         ModeName::PairwiseBaseline => JudgeForm::Pair(Box::new(PairPrompts::new(file, levels)?)),
-        ModeName::PointwiseRef => JudgeForm::Reference(judge_prompt("pointwise_ref", REFERENCE)?),
-        ModeName::PointwiseTurn => JudgeForm::Turn(judge_prompt("pointwise_turn", TURN)?),
+        ModeName::PointwiseRef => JudgeForm::Reference(judge_prompt("pointwise_ref", REFERENCE_FIELDS)?),
+        ModeName::PointwiseTurn => JudgeForm::Turn(judge_prompt("pointwise_turn", TURN_FIELDS)?),
         ModeName::MultipleChoice => JudgeForm::Choice(ChoicePrompt::new(file)?),
         ModeName::PointwiseRefMultidim if declaration.dimensions.is_empty() => {
             return Err(SuiteError::File("this mode needs dimensions = [\"…\"]: name at least one".to_owned()));
         }
         ModeName::PointwiseRefMultidim => {
             let name = "pointwise_ref_multidim";
-            JudgeForm::Dimensions(file.variant(name), judge_prompt(name, DIMENSIONS)?)
+            JudgeForm::Dimensions(file.variant(name), judge_prompt(name, DIMENSION_FIELDS)?)
         }
     })
 }

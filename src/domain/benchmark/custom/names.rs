@@ -3,9 +3,9 @@
 use crate::benchmark::score::Part;
 
 /// Maximum length of a suite's name.
-const LONGEST: usize = 64;
+const MAX_NAME_LENGTH: usize = 64;
 /// Reserved part name of scores by intent; see `bench:SUITE:intents`.
-const BY_INTENT: &str = "intents";
+const INTENTS_PART: &str = "intents";
 
 /// Checks the name of a suite.
 ///
@@ -13,12 +13,12 @@ const BY_INTENT: &str = "intents";
 /// Description of the problem.
 pub(super) fn check(name: &str) -> Result<(), String> {
     let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
-    let fits = name.len() <= LONGEST
+    let fits = name.len() <= MAX_NAME_LENGTH
         && name.starts_with(is_plain)
         && name.chars().all(|c| is_plain(c) || matches!(c, '-' | '_'));
     fits.then_some(()).ok_or_else(|| {
         format!(
-            "name is {name:?}: write up to {LONGEST} lower-case letters, digits, \"-\" and \"_\", beginning with a letter \
+            "name is {name:?}: write up to {MAX_NAME_LENGTH} lower-case letters, digits, \"-\" and \"_\", beginning with a letter \
              or a digit"
         )
     })
@@ -29,7 +29,7 @@ pub(super) fn check(name: &str) -> Result<(), String> {
 /// # Errors
 /// Description of the problem.
 pub(super) fn check_category(name: &str) -> Result<(), String> {
-    let is_taken = name == Part::overall().key() || name == BY_INTENT;
+    let is_taken = name == Part::overall().key() || name == INTENTS_PART;
     if is_taken || name.trim().is_empty() || name.contains(['/', ':']) {
         return Err(format!(
             "category {name:?} names another part of the scores: call it otherwise, without \"/\" and \":\""

@@ -30,7 +30,7 @@ const SELF_CONTEXT_AFTER_FIRST: &str = "self_context_after_first";
 /// Switch: the reference is the whole golden dialogue, as in OpenCompass.
 const WHOLE_DIALOGUE: &str = "mtbench101.whole_dialogue_reference";
 /// Switch: a dialogue with failed turns has the lowest score of the others, as in OpenCompass.
-const PARSED_TURNS: &str = "mtbench101.min_over_parsed_turns";
+const MIN_OVER_PARSED_TURNS: &str = "mtbench101.min_over_parsed_turns";
 /// Switch: the first number in brackets is the rating, as in OpenCompass.
 const FIRST_BRACKET: &str = "mtbench101.first_bracket";
 
@@ -75,7 +75,7 @@ impl MtBench101 {
         options.check(
             "mtbench101",
             &[SELF_CONTEXT, LOGPROB_WEIGHTED],
-            &[WHOLE_DIALOGUE, PARSED_TURNS, FIRST_BRACKET],
+            &[WHOLE_DIALOGUE, MIN_OVER_PARSED_TURNS, FIRST_BRACKET],
         )?;
         let file = PromptFile::parse(options.prompt.as_deref().unwrap_or(PROMPT));
         let own_context = options.ablation.is_some();
@@ -93,7 +93,7 @@ impl MtBench101 {
             judge_prompts: TASKS.iter().map(judge_prompt).collect::<Result<_, _>>()?,
             own_context,
             whole_dialogue: options.has(WHOLE_DIALOGUE),
-            parsed_turns: options.has(PARSED_TURNS),
+            parsed_turns: options.has(MIN_OVER_PARSED_TURNS),
             first_bracket: options.has(FIRST_BRACKET),
         })
     }

@@ -7,10 +7,10 @@ use crate::stats::correlation::Coefficient;
 use crate::stats::real_len;
 
 const PAPER: &str = "AlignBench (Liu et al. 2023, arXiv:2311.18743)";
-const GPT4: &str = "alignbench_gpt4";
-const CRITIQUE: &str = "alignbench_critiquellm";
+const GPT4_SERIES: &str = "alignbench_gpt4";
+const CRITIQUELLM_SERIES: &str = "alignbench_critiquellm";
 /// Planned number of comparisons in each row of Table 5; some comparisons failed.
-const SAMPLED: u64 = 500;
+const PLANNED_COMPARISONS: u64 = 500;
 
 pub(super) fn claims() -> Vec<Claim> {
     vec![overall(), judges(), win_rates(), deltas()]
@@ -21,8 +21,8 @@ fn overall() -> Claim {
         "Overall is the mean of reasoning and language, and each of these the mean of its categories.",
         "总分是推理与语言两组的平均，每组是其各类别的平均。",
     );
-    let far: Vec<f64> = [GPT4, CRITIQUE].into_iter().flat_map(|id| from_parts(table(id))).collect();
-    let numbers = vec![Number::farthest(
+    let far: Vec<f64> = [GPT4_SERIES, CRITIQUELLM_SERIES].into_iter().flat_map(|id| from_parts(table(id))).collect();
+    let numbers = vec![Number::largest_deviation(
         BilingualText::new("greatest distance", "最大偏差"),
         far.len(),
         most(far.into_iter()),
@@ -48,8 +48,8 @@ fn from_parts(series: &Published) -> Vec<f64> {
 }
 
 fn judges() -> Claim {
-    let models = table(GPT4).subjects();
-    let [gpt4, critique] = [GPT4, CRITIQUE].map(|id| column(id, "overall", &models));
+    let models = table(GPT4_SERIES).subjects();
+    let [gpt4, critique] = [GPT4_SERIES, CRITIQUELLM_SERIES].map(|id| column(id, "overall", &models));
     let number = |coefficient: Coefficient| {
         let name = match coefficient {
             Coefficient::Pearson => BilingualText::new("Pearson's r", "Pearson r"),
@@ -97,7 +97,7 @@ const TABLE_5: [ExplanationRow; 3] = [
 fn win_rates() -> Claim {
     let number = |row: &ExplanationRow| {
         let ours = 100.0 * row.counts.win_rate_without_ties().expect(WHOLE);
-        Number { decimals: 2, ..Number::beside(BilingualText::new(row.who, row.who), row.win_rate, ours) }
+        Number { decimals: 2, ..Number::compare_with_printed(BilingualText::new(row.who, row.who), row.win_rate, ours) }
     };
     let says = BilingualText::new(
         "Win rates without ties, A/(A+B), of the explanations of three ways to judge.",
@@ -111,8 +111,8 @@ fn win_rates() -> Claim {
 
 fn deltas() -> Claim {
     let number = |row: &ExplanationRow| {
-        let ours = 100.0 * row.counts.delta_of_planned(SAMPLED).expect(WHOLE);
-        Number { decimals: 2, ..Number::beside(BilingualText::new(row.who, row.who), row.delta, ours) }
+        let ours = 100.0 * row.counts.delta_of_planned(PLANNED_COMPARISONS).expect(WHOLE);
+        Number { decimals: 2, ..Number::compare_with_printed(BilingualText::new(row.who, row.who), row.delta, ours) }
     };
     let says = BilingualText::new(
         "ΔWR = (A − B)/500: of the comparisons that were planned, though two rows have fewer votes.",

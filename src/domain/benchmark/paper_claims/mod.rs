@@ -66,7 +66,7 @@ impl Number {
     }
 
     /// Compares a number with a printed one, within half a unit of the last printed digit.
-    fn beside(name: BilingualText, printed: &str, ours: f64) -> Self {
+    fn compare_with_printed(name: BilingualText, printed: &str, ours: f64) -> Self {
         let decimals = printed.split_once('.').map_or(0, |(_, behind)| behind.len());
         let places = u8::try_from(decimals).unwrap_or(u8::MAX);
         let tolerance = 0.5 * 10_f64.powi(-i32::from(places)) + ROUNDING;
@@ -81,7 +81,7 @@ impl Number {
     }
 
     /// Creates the largest deviation from any of `cells` printed numbers.
-    fn farthest(name: BilingualText, cells: usize, ours: f64, tolerance: f64) -> Self {
+    fn largest_deviation(name: BilingualText, cells: usize, ours: f64, tolerance: f64) -> Self {
         let agrees = Some(ours <= tolerance + ROUNDING);
         Self { name, printed: Some(format!("{cells} ×")), ours, decimals: 4, tolerance, agrees }
     }

@@ -35,7 +35,7 @@ fn of_models() -> Claim {
     };
     let says = BilingualText::new("A model's score is the mean of the 13 tasks.", "模型的得分是 13 个任务的平均。");
     let name = BilingualText::new("greatest distance", "最大偏差");
-    let numbers = vec![Number::farthest(name, models.len(), most(models.iter().map(far)), 0.00501)];
+    let numbers = vec![Number::largest_deviation(name, models.len(), most(models.iter().map(far)), 0.00501)];
     Claim::new("M2", (PAPER, "Table 3"), says, numbers)
 }
 
@@ -44,7 +44,7 @@ fn of_tasks() -> Claim {
     let models = series.subjects();
     let number = |(task, printed): &(&str, &str)| {
         let sum: f64 = models.iter().map(|model| value(series, model, task)).sum();
-        Number::beside(BilingualText::new(task, task), printed, sum / real_len(models.len()))
+        Number::compare_with_printed(BilingualText::new(task, task), printed, sum / real_len(models.len()))
     };
     let says = BilingualText::new(
         "The last row has the mean of each task over the models.",

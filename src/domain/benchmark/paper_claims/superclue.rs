@@ -10,14 +10,14 @@ use crate::stats::{real, real_len};
 
 const PAPER: &str = "SuperCLUE (Xu et al. 2023, arXiv:2307.15020)";
 /// Models of Chinese makers.
-const CHINESE: [&str; 8] =
+const CHINESE_MODELS: [&str; 8] =
     ["MiniMax", "Wenxin Yiyan", "SparkDesk", "ChatGLM-130B", "ChatGLM2-6B", "360 Brain", "Ziya-13B", "MOSS"];
 /// Models of Table 4: no other four or more models of Table 2 yield its numbers.
-const VOTED: [&str; 5] = ["MiniMax", "ChatGLM-130B", "ChatGLM2-6B", "Ziya-13B", "MOSS"];
+const TABLE_4_MODELS: [&str; 5] = ["MiniMax", "ChatGLM-130B", "ChatGLM2-6B", "Ziya-13B", "MOSS"];
 /// Search grid: the weights of Table 4 are multiples of 1/1000.
-const GRID: Search = Search::Grid { steps: 1_000 };
+const WEIGHT_SEARCH: Search = Search::Grid { steps: 1_000 };
 /// Maximum number of questions per capability.
-const QUESTIONS: u32 = 30;
+const MAX_QUESTIONS_PER_CAPABILITY: u32 = 30;
 
 pub(super) fn claims() -> Vec<Claim> {
     let mut claims = vec![ranks_of_close_and_open(), line_of_close_and_open(), coefficient_of_variation()];
@@ -29,7 +29,7 @@ pub(super) fn claims() -> Vec<Claim> {
 
 /// Returns CLOSE, and OPEN's first turns, of the Chinese models.
 fn close_and_open() -> [Vec<f64>; 2] {
-    [column("superclue_close", "overall", &CHINESE), column("superclue_open", "turn:1", &CHINESE)]
+    [column("superclue_close", "overall", &CHINESE_MODELS), column("superclue_open", "turn:1", &CHINESE_MODELS)]
 }
 
 fn ranks_of_close_and_open() -> Claim {
@@ -40,8 +40,8 @@ fn ranks_of_close_and_open() -> Claim {
         "在八个中文模型上，CLOSE 与 OPEN SINGLE 没有显著的秩相关。",
     );
     let numbers = vec![
-        Number::beside(BilingualText::new("Spearman's ρ", "Spearman ρ"), "0.5150", found.r),
-        Number::beside(BilingualText::new("p, by t", "p（t 检验）"), "0.1915", found.p),
+        Number::compare_with_printed(BilingualText::new("Spearman's ρ", "Spearman ρ"), "0.5150", found.r),
+        Number::compare_with_printed(BilingualText::new("p, by t", "p（t 检验）"), "0.1915", found.p),
     ];
     Claim::new("S1", (PAPER, "Analysis"), says, numbers)
 }
@@ -52,8 +52,8 @@ fn line_of_close_and_open() -> Claim {
     let tau = kendall(&close, &open).expect(WHOLE);
     let says = BilingualText::new("Nor have they a significant linear correlation.", "二者也没有显著的线性相关。");
     let numbers = vec![
-        Number::beside(BilingualText::new("Pearson's r", "Pearson r"), "0.5547", found.r),
-        Number::beside(BilingualText::new("p", "p"), "0.1536", found.p),
+        Number::compare_with_printed(BilingualText::new("Pearson's r", "Pearson r"), "0.5547", found.r),
+        Number::compare_with_printed(BilingualText::new("p", "p"), "0.1536", found.p),
         Number::unprinted(BilingualText::new("Kendall's τ-b", "Kendall τ-b"), tau.r),
     ];
     Claim::new("S2", (PAPER, "Analysis"), says, numbers)
@@ -67,8 +67,8 @@ fn coefficient_of_variation() -> Claim {
         "模型在 CLOSE 上比在 OPEN SINGLE 上更集中（样本变异系数）。",
     );
     let numbers = vec![
-        Number::beside(BilingualText::new("CLOSE", "CLOSE"), "0.11", of(&close)),
-        Number::beside(BilingualText::new("OPEN SINGLE", "OPEN SINGLE"), "0.34", of(&open)),
+        Number::compare_with_printed(BilingualText::new("CLOSE", "CLOSE"), "0.11", of(&close)),
+        Number::compare_with_printed(BilingualText::new("OPEN SINGLE", "OPEN SINGLE"), "0.34", of(&open)),
     ];
     Claim::new("S3", (PAPER, "Figure 7"), says, numbers)
 }
@@ -76,14 +76,14 @@ fn coefficient_of_variation() -> Claim {
 /// Returns a set of questions by its name in the paper, for the models of Table 4.
 fn set(name: &str) -> Vec<f64> {
     match name {
-        "CLOSE" => column("superclue_close", "overall", &VOTED),
-        "OPEN SINGLE" => column("superclue_open", "turn:1", &VOTED),
-        _ => column("superclue_open", "turn:2", &VOTED),
+        "CLOSE" => column("superclue_close", "overall", &TABLE_4_MODELS),
+        "OPEN SINGLE" => column("superclue_open", "turn:1", &TABLE_4_MODELS),
+        _ => column("superclue_open", "turn:2", &TABLE_4_MODELS),
     }
 }
 
 fn votes() -> Vec<f64> {
-    column("superclue_arena", "overall", &VOTED)
+    column("superclue_arena", "overall", &TABLE_4_MODELS)
 }
 
 /// Computes the rows of Table 4 with one set.
@@ -106,7 +106,7 @@ fn alone() -> Vec<Claim> {
 
 fn correlation(printed: &str, under: bool, found: &Correlation) -> Vec<Number> {
     vec![
-        Number::beside(BilingualText::new("Pearson's r", "Pearson r"), printed, found.r),
+        Number::compare_with_printed(BilingualText::new("Pearson's r", "Pearson r"), printed, found.r),
         Number::significance(BilingualText::new("p", "p"), under, found.p),
     ]
 }
@@ -137,10 +137,10 @@ fn mixed() -> Vec<Claim> {
 fn mixture(row: &Mixed) -> Claim {
     let series: Vec<Vec<f64>> = row.sets.iter().map(|name| set(name)).collect();
     let series: Vec<&[f64]> = series.iter().map(Vec::as_slice).collect();
-    let found = best(&series, &votes(), GRID).expect(WHOLE);
+    let found = best(&series, &votes(), WEIGHT_SEARCH).expect(WHOLE);
     let weight = |((name, printed), ours): ((&&str, &&str), &f64)| {
         let number =
-            Number::beside(BilingualText::new(&format!("weight of {name}"), &format!("{name} 的权重")), printed, *ours);
+            Number::compare_with_printed(BilingualText::new(&format!("weight of {name}"), &format!("{name} 的权重")), printed, *ours);
         Number { decimals: 3, ..number }
     };
     let mut numbers: Vec<Number> = row.sets.iter().zip(row.weights).zip(&found.weights).map(weight).collect();
@@ -178,13 +178,13 @@ fn pooled() -> Claim {
     );
     let (open, close) = (open_cells(), close_cells());
     let numbers = vec![
-        Number::farthest(
+        Number::largest_deviation(
             BilingualText::new("OPEN, greatest distance", "OPEN 最大偏差"),
             open.len(),
             most(open.into_iter()),
             0.005,
         ),
-        Number::farthest(
+        Number::largest_deviation(
             BilingualText::new("CLOSE, greatest distance", "CLOSE 最大偏差"),
             close.len(),
             most(close.into_iter()),
@@ -220,7 +220,7 @@ fn close_cells() -> Vec<f64> {
     close.subjects().into_iter().map(of).collect()
 }
 
-/// Finds the numbers of correct and of all answers, up to [`QUESTIONS`], whose share is nearest to the printed one; the largest on a tie.
+/// Finds the numbers of correct and of all answers, up to [`MAX_QUESTIONS_PER_CAPABILITY`], whose share is nearest to the printed one; the largest on a tie.
 fn counted(percent: f64) -> (u32, u32) {
     let of = |all: u32| {
         let right = (0..=all).min_by(|&one, &other| {
@@ -232,7 +232,7 @@ fn counted(percent: f64) -> (u32, u32) {
         let far = ((100.0 * f64::from(right) / f64::from(all) - percent).abs() * 100.0).round();
         (far, right, all)
     };
-    let near = (QUESTIONS / 2..=QUESTIONS).rev().map(of);
+    let near = (MAX_QUESTIONS_PER_CAPABILITY / 2..=MAX_QUESTIONS_PER_CAPABILITY).rev().map(of);
     let (_, right, all) = near.min_by(|one, other| one.0.total_cmp(&other.0)).unwrap_or_default();
     (right, all)
 }
@@ -245,7 +245,7 @@ fn rwkv() -> Claim {
         "RWKV-world-7B 在 CArena 的胜和率；总体不可能高于十项能力中的最高者。",
     );
     let ours = most(capabilities.map(|point| point.value));
-    let number = Number::beside(BilingualText::new("total, at most", "总体上限"), "80.15", ours);
+    let number = Number::compare_with_printed(BilingualText::new("total, at most", "总体上限"), "80.15", ours);
     let number = Number { agrees: Some(80.15 <= ours + number.tolerance), decimals: 2, ..number };
     Claim::new("S24", (PAPER, "Tables 2 and 3"), says, vec![number]).or_else(BilingualText::new(
         "Table 2 prints a total above every one of the ten capabilities in Table 3, which is impossible.",
@@ -254,13 +254,13 @@ fn rwkv() -> Claim {
 }
 
 fn between() -> Claim {
-    let close = column("superclue_close", "overall", &CHINESE);
+    let close = column("superclue_close", "overall", &CHINESE_MODELS);
     let ours = close.iter().filter(|value| (55.0..=60.0).contains(*value)).count();
     let says = BilingualText::new(
         "Seven of the eight Chinese models score between 55 and 60 on CLOSE.",
         "八个中文模型中有七个在 CLOSE 上得 55 至 60 分。",
     );
-    let number = Number::beside(BilingualText::new("models", "模型数"), "7", real_len(ours));
+    let number = Number::compare_with_printed(BilingualText::new("models", "模型数"), "7", real_len(ours));
     let numbers = vec![Number { decimals: 0, ..number }];
     Claim::new("S25", (PAPER, "Results, beside Table 2"), says, numbers).or_else(BilingualText::new(
         "It is six: MiniMax has 60.67 and MOSS 41.00.",
@@ -269,15 +269,15 @@ fn between() -> Claim {
 }
 
 fn varies() -> Claim {
-    let all = column("superclue_open", "overall", &CHINESE);
+    let all = column("superclue_open", "overall", &CHINESE_MODELS);
     let (low, high) = all.iter().fold((f64::MAX, f64::MIN), |(low, high), &x| (low.min(x), high.max(x)));
     let says = BilingualText::new(
         "The Chinese models' OPEN scores go from 12.50 to 41.48.",
         "中文模型的 OPEN 得分由 12.50 到 41.48。",
     );
     let numbers = vec![
-        Number::beside(BilingualText::new("lowest, OPEN ALL", "最低（OPEN ALL）"), "12.50", low),
-        Number::beside(BilingualText::new("highest, OPEN ALL", "最高（OPEN ALL）"), "41.48", high),
+        Number::compare_with_printed(BilingualText::new("lowest, OPEN ALL", "最低（OPEN ALL）"), "12.50", low),
+        Number::compare_with_printed(BilingualText::new("highest, OPEN ALL", "最高（OPEN ALL）"), "41.48", high),
     ];
     let numbers = numbers.into_iter().map(|number| Number { decimals: 2, ..number }).collect();
     Claim::new("S26", (PAPER, "Results, beside Table 2"), says, numbers).or_else(BilingualText::new(
@@ -293,8 +293,8 @@ fn second() -> Claim {
     };
     let says = BilingualText::new("MiniMax is the second-best model overall.", "MiniMax 总体排名第二。");
     let numbers = vec![
-        Number::beside(BilingualText::new("place on CLOSE", "CLOSE 名次"), "2", place("superclue_close")),
-        Number::beside(BilingualText::new("place on OPEN ALL", "OPEN ALL 名次"), "2", place("superclue_open")),
+        Number::compare_with_printed(BilingualText::new("place on CLOSE", "CLOSE 名次"), "2", place("superclue_close")),
+        Number::compare_with_printed(BilingualText::new("place on OPEN ALL", "OPEN ALL 名次"), "2", place("superclue_open")),
     ];
     let numbers = numbers.into_iter().map(|number| Number { decimals: 0, ..number }).collect();
     Claim::new("S27", (PAPER, "Results, beside Table 2"), says, numbers).or_else(BilingualText::new(

@@ -4,7 +4,7 @@ use super::{BilingualText, Claim, Number, most, table, value};
 
 const PAPER: &str = "URS (arXiv:2404.13940)";
 /// First row of the table: number of cases by intent.
-const CASES: [(&str, f64); 6] = [
+const CASES_BY_INTENT: [(&str, f64); 6] = [
     ("Solve_Professional_Problem", 404.0),
     ("Factual_QA", 259.0),
     ("Text_Assistant", 82.0),
@@ -18,13 +18,13 @@ pub(super) fn claims() -> Vec<Claim> {
 }
 
 fn all_cases() -> f64 {
-    CASES.iter().map(|(_, cases)| cases).sum()
+    CASES_BY_INTENT.iter().map(|(_, cases)| cases).sum()
 }
 
 fn overall() -> Claim {
     let series = table("urs");
     let far = |subject: &&str| {
-        let sum: f64 = CASES.iter().map(|(intent, cases)| cases * value(series, subject, intent)).sum();
+        let sum: f64 = CASES_BY_INTENT.iter().map(|(intent, cases)| cases * value(series, subject, intent)).sum();
         sum / all_cases() - value(series, subject, "overall")
     };
     let far: Vec<f64> = series.subjects().iter().map(far).collect();
@@ -38,12 +38,12 @@ fn overall() -> Claim {
         ),
     );
     let name = BilingualText::new("greatest distance", "最大偏差");
-    Claim::new("U4", (PAPER, "Table 4"), says, vec![Number::farthest(name, far.len(), most(far.into_iter()), 0.0066)])
+    Claim::new("U4", (PAPER, "Table 4"), says, vec![Number::largest_deviation(name, far.len(), most(far.into_iter()), 0.0066)])
 }
 
 fn cases() -> Claim {
     let says = BilingualText::new("The benchmark has 1024 cases.", "评测集共有 1024 道题。");
-    let number = Number::beside(BilingualText::new("sum of the intents", "各意图之和"), "1024", all_cases());
+    let number = Number::compare_with_printed(BilingualText::new("sum of the intents", "各意图之和"), "1024", all_cases());
     let numbers = vec![Number { decimals: 0, ..number }];
     Claim::new("U5", (PAPER, "Table 4"), says, numbers).or_else(BilingualText::new(
         "The six intents of the same table have 1030 cases together.",

@@ -14,9 +14,9 @@ use crate::judging::judge_prompt::{JudgePrompt, JudgePromptFields};
 use crate::judging::prompt_file::PromptFile;
 
 /// Number of stages of the review.
-pub const STAGES: u8 = 3;
+pub const REVIEW_STAGES: u8 = 3;
 /// Number of reviewers per stage.
-pub const REVIEWERS: usize = 3;
+pub const REVIEWERS_PER_STAGE: usize = 3;
 
 const CONSTRUCT: &str = "construct";
 const FIELDS: JudgePromptFields = JudgePromptFields { required: &["question"], optional: &["capability"] };
@@ -97,7 +97,7 @@ impl Draft {
 /// Review of a draft by one reviewer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DraftReview {
-    /// Stage, from 1 to [`STAGES`].
+    /// Stage, from 1 to [`REVIEW_STAGES`].
     pub stage: u8,
     /// Name of the reviewer; a later review replaces the former.
     pub reviewer: String,
@@ -126,9 +126,9 @@ pub enum ReviewProgress {
 /// Determines the progress from a draft's reviews.
 #[must_use]
 pub fn progress(reviews: &[DraftReview]) -> ReviewProgress {
-    let most = REVIEWERS / 2 + 1;
-    for stage in 1..=STAGES {
-        let words = last_words(reviews, stage);
+    let most = REVIEWERS_PER_STAGE / 2 + 1;
+    for stage in 1..=REVIEW_STAGES {
+        let words = latest_reviews(reviews, stage);
         let accepted = words.iter().filter(|review| review.accepted).count();
         if words.len() - accepted >= most {
             return ReviewProgress::Rejected { stage };
@@ -141,7 +141,7 @@ pub fn progress(reviews: &[DraftReview]) -> ReviewProgress {
 }
 
 /// Returns the last review of each reviewer in a stage.
-fn last_words(reviews: &[DraftReview], stage: u8) -> Vec<&DraftReview> {
+fn latest_reviews(reviews: &[DraftReview], stage: u8) -> Vec<&DraftReview> {
     let mut words: Vec<&DraftReview> = Vec::new();
     for review in reviews.iter().filter(|review| review.stage == stage) {
         words.retain(|former| former.reviewer != review.reviewer);

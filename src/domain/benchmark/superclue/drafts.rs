@@ -15,7 +15,7 @@ use crate::benchmark::suite_data_file::{DataError, DataProblem, json_lines};
 use crate::judging::verdict::Letter;
 
 /// Prefix of each line.
-pub const HEAD: &[u8] = b"{\"id\":";
+pub const LINE_PREFIX: &[u8] = b"{\"id\":";
 
 /// Result of rewriting an open question.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -225,7 +225,7 @@ mod tests {
         let (made, unread) = (DraftLine::new(&item, "m", reply), DraftLine::new(&item, "m", "不会\n"));
         assert_eq!(unread.draft.as_ref().unwrap_err().raw, "不会\n");
         let text = made.to_json() + &unread.to_json();
-        assert!(text.lines().all(|line| line.as_bytes().starts_with(HEAD)), "{text}");
+        assert!(text.lines().all(|line| line.as_bytes().starts_with(LINE_PREFIX)), "{text}");
         assert_eq!(read(text.as_bytes()).unwrap(), [made.clone(), unread]);
         assert!(made.is_of(&item) && !made.is_of(&Item { id: "8".into(), ..item.clone() }));
         let draft = made.draft.unwrap();

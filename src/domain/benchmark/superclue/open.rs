@@ -25,7 +25,7 @@ const FIRST_TOKEN: &str = "superclue-open.first_token";
 const PROMPT: &str = include_str!("../prompts/superclue_open.toml");
 
 /// Dependencies of the turns: the follow-up comes after the model's own first answer.
-const TURNS: TurnLinks = TurnLinks { first: 1, own_context: true };
+const TURN_LINKS: TurnLinks = TurnLinks { first: 1, own_context: true };
 
 /// SuperCLUE-OPEN with its options.
 pub struct SuperClueOpen {
@@ -87,7 +87,7 @@ impl Suite for SuperClueOpen {
     }
 
     fn asks(&self, item: &Item, answers: &[Answer]) -> Vec<Ask> {
-        TURNS.asks(item, answers, ItemSampling::default())
+        TURN_LINKS.asks(item, answers, ItemSampling::default())
     }
 
     fn judgings(&self, item: &Item, answers: &[Answer], baseline: &[Answer]) -> Vec<JudgeTask> {

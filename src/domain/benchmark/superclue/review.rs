@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::construction::{Draft, DraftError, DraftReview, REVIEWERS, ReviewProgress, STAGES, progress};
+use super::construction::{Draft, DraftError, DraftReview, REVIEWERS_PER_STAGE, ReviewProgress, REVIEW_STAGES, progress};
 use super::drafts::by_letter;
 use crate::benchmark::letter_answers::{OptionTexts, choices};
 
@@ -26,10 +26,10 @@ pub enum ReviewDecision {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReviewError {
     /// The stage does not exist.
-    #[error("unknown stage {0}: write 1 to {STAGES}")]
+    #[error("unknown stage {0}: write 1 to {REVIEW_STAGES}")]
     Stage(u32),
-    /// The stage has more than [`super::construction::REVIEWERS`] reviewers.
-    #[error("stage {stage} has its {REVIEWERS} reviewers already, {names}: leave the row out")]
+    /// The stage has more than [`super::construction::REVIEWERS_PER_STAGE`] reviewers.
+    #[error("stage {stage} has its {REVIEWERS_PER_STAGE} reviewers already, {names}: leave the row out")]
     TooMany {
         /// Stage, from 1.
         stage: u8,
@@ -67,9 +67,9 @@ impl Reviewed {
     /// [`ReviewError`].
     pub fn take(&mut self, stage: u32, reviewer: &str, decision: ReviewDecision) -> Result<(), ReviewError> {
         let unknown = ReviewError::Stage(stage);
-        let stage = u8::try_from(stage).ok().filter(|stage| (1..=STAGES).contains(stage)).ok_or(unknown)?;
+        let stage = u8::try_from(stage).ok().filter(|stage| (1..=REVIEW_STAGES).contains(stage)).ok_or(unknown)?;
         let reviewers = self.reviewers.entry(stage).or_default();
-        if reviewers.len() >= REVIEWERS && !reviewers.contains(reviewer) {
+        if reviewers.len() >= REVIEWERS_PER_STAGE && !reviewers.contains(reviewer) {
             let names = reviewers.iter().cloned().collect::<Vec<_>>().join(", ");
             return Err(ReviewError::TooMany { stage, names });
         }
@@ -95,11 +95,11 @@ impl Reviewed {
     pub fn waits_for(&self, stage: u8, team: &BTreeSet<String>) -> Vec<String> {
         let none = BTreeSet::new();
         let own = self.reviewers.get(&stage).unwrap_or(&none);
-        let team = if team.len() <= REVIEWERS { team } else { own };
+        let team = if team.len() <= REVIEWERS_PER_STAGE { team } else { own };
         let has_reviewed =
             |name: &&String| self.reviews.iter().any(|review| review.stage == stage && review.reviewer == **name);
         let mut names: Vec<String> = team.union(own).filter(|name| !has_reviewed(name)).cloned().collect();
-        match REVIEWERS.saturating_sub(team.len()) {
+        match REVIEWERS_PER_STAGE.saturating_sub(team.len()) {
             0 => {}
             more => names.push(format!("{more} more")),
         }

@@ -11,7 +11,7 @@ const MIN_SHARED: u64 = 20;
 /// Minimum share of agreement for a flag: copied judgements are all or nearly all the same.
 const MIN_AGREEMENT: f64 = 0.9;
 /// Minimum share of shared units that a copier judged after the other; below it the copier is unknown, and both are flagged.
-const LATER: f64 = 0.9;
+const MIN_LATER_SHARE: f64 = 0.9;
 
 /// Minimum kappa of all others that is used as a divisor.
 const MIN_KAPPA: f64 = 0.05;
@@ -47,8 +47,8 @@ pub(super) fn copiers<'j>(labels: &LabelsByUnit<'j>) -> BTreeSet<&'j str> {
         let expected = by_chance + (1.0 - by_chance) * expected_kappa(&pairs, chance, [one, other]);
         if binomial::at_least(pair.equal, pair.shared, expected) < level {
             let later = real(pair.second_later) / real(pair.shared);
-            found.extend((later >= 1.0 - LATER).then_some(other));
-            found.extend((later <= LATER).then_some(one));
+            found.extend((later >= 1.0 - MIN_LATER_SHARE).then_some(other));
+            found.extend((later <= MIN_LATER_SHARE).then_some(one));
         }
     }
     found

@@ -13,7 +13,7 @@ use super::judged::{JudgedUnit, UnitVerdict, by_name};
 use crate::battle::Outcome;
 use crate::battle_judging::agreement::Rate;
 use crate::battle_judging::leaderboards::verdict_log;
-use crate::battle_judging::report::{SHOWN, position};
+use crate::battle_judging::report::{SHOWN_HASH_CHARS, position};
 use crate::battle_judging::verdicts::{Judge, JudgedVote, by_judge};
 use crate::rating::vote_log::VoteLog;
 use crate::stats::agreement::choices::Choice;
@@ -150,7 +150,7 @@ fn one(judge: &Judge<'_>, people: &PeopleByUnit, seed: u64, level: ConfidenceLev
     let pairs = pairs_of_people(&compared);
     JudgeAgreement {
         judge: judge.name.to_owned(),
-        prompt: judge.prompt_sha256.chars().take(SHOWN).collect(),
+        prompt: judge.prompt_sha256.chars().take(SHOWN_HASH_CHARS).collect(),
         judged: rate(bias.turns, judge.battles.len() as u64),
         consistent: rate(bias.consistent, bias.turns),
         first_position: rate(bias.first, bias.turns - bias.consistent),

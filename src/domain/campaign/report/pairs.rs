@@ -14,7 +14,7 @@ use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::resample::{BootstrapOptions, resample_counts, uncertainty};
 
 /// Maximum number of annotators whose pairs are compared, since a larger table is unreadable.
-const MAX_COMPARED: usize = 40;
+const MAX_COMPARED_ANNOTATORS: usize = 40;
 
 /// Outcomes between two models.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -100,7 +100,7 @@ type LabelsOfPair<'l> = [Vec<&'l JudgementLabel<'l>>; 2];
 /// Compares the pairs of annotators with units in common, in the order of their names; empty if there are too many annotators.
 pub(super) fn annotator_pairs(labels: &LabelsByUnit, seed: u64, level: ConfidenceLevel) -> Vec<AnnotatorPair> {
     let names: std::collections::BTreeSet<&str> = labels.values().flatten().map(|(name, _)| *name).collect();
-    if names.len() > MAX_COMPARED {
+    if names.len() > MAX_COMPARED_ANNOTATORS {
         return Vec::new();
     }
     let mut pairs: BTreeMap<(&str, &str), LabelsOfPair> = BTreeMap::new();

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::judged::JudgedUnit;
 use super::scores::{ScoredModel, ScoresByItem, mean_of, scored_models};
-use crate::campaign::invalid_judgement::LETTERS;
+use crate::campaign::invalid_judgement::ANSWER_LETTERS;
 use crate::campaign::questions::{CampaignQuestion, QuestionAnswer, QuestionKind, Value};
 use crate::language::Language;
 use crate::stats::agreement::alpha::{MeasurementLevel, krippendorff};
@@ -132,7 +132,7 @@ fn answered<'j>(unit: &'j JudgedUnit, question: &CampaignQuestion) -> Vec<(Optio
             _ => vec![(None, value)],
         },
         Some(QuestionAnswer::Each(values)) => {
-            let model = |letter: &str| unit.shown.get(LETTERS.iter().position(|known| *known == letter)?);
+            let model = |letter: &str| unit.shown.get(ANSWER_LETTERS.iter().position(|known| *known == letter)?);
             values.iter().filter_map(|(letter, value)| Some((Some(model(letter)?.as_str()), value))).collect()
         }
     }

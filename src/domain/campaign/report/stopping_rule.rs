@@ -16,14 +16,14 @@ use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::real_len;
 
 /// Minimum number of comparisons per model for a decision: the intervals are asymptotic.
-const ENOUGH: u64 = 30;
+const MIN_COMPARISONS_PER_MODEL: u64 = 30;
 /// Number of judgements up to which each one is followed by a check.
-const ALL_BELOW: u64 = 64;
+const CHECK_EACH_UP_TO: u64 = 64;
 
 /// Whether a check is due after this many judgements: after each one at first, and later each time that they have grown by 2 to 3 %.
 #[must_use]
 pub fn is_due(judgements: u64) -> bool {
-    let step = if judgements < ALL_BELOW { 1 } else { 1 << (judgements / (ALL_BELOW / 2)).ilog2() };
+    let step = if judgements < CHECK_EACH_UP_TO { 1 } else { 1 << (judgements / (CHECK_EACH_UP_TO / 2)).ilog2() };
     judgements.is_multiple_of(step)
 }
 
@@ -49,7 +49,7 @@ pub fn neighbours(
     let options = LeaderboardOptions { confidence, sequential, ..LeaderboardOptions::default() };
     let leaderboard = rank_log(&log, &options)?;
     let few: Vec<&str> =
-        leaderboard.models.iter().filter(|model| model.battles < ENOUGH).map(|model| model.model.as_str()).collect();
+        leaderboard.models.iter().filter(|model| model.battles < MIN_COMPARISONS_PER_MODEL).map(|model| model.model.as_str()).collect();
     let mut neighbours = leaderboard.neighbours;
     for pair in &mut neighbours {
         if few.contains(&pair.upper.as_str()) || few.contains(&pair.lower.as_str()) {

@@ -18,7 +18,7 @@ use crate::stats::distribution::mean;
 use crate::stats::isotonic::{Isotonic, Observation};
 
 /// Minimum number of questions for a calibration; with fewer, the folds are dominated by chance.
-const ENOUGH: usize = 10;
+const MIN_QUESTIONS: usize = 10;
 
 /// Options of the cross-validation split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,7 +82,7 @@ pub(super) fn calibrate(questions: &[ScoredQuestion], options: CalibrationOption
     let folds = folds(questions, options);
     let scored: Vec<AnswerScores> = folds.iter().flatten().flat_map(|question| scores(question)).collect();
     let enough = match questions.len() {
-        found if found < ENOUGH => Err(Undefined::TooFew { found, needed: ENOUGH }),
+        found if found < MIN_QUESTIONS => Err(Undefined::TooFew { found, needed: MIN_QUESTIONS }),
         _ => Ok(()),
     };
     let calibrated = enough.and_then(|()| out_of_fold(&folds));

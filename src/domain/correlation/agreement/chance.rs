@@ -12,7 +12,7 @@ use crate::stats::agreement::kappa::{cohen, cohen_of_counts, fleiss, randolph};
 use crate::stats::resample::BootstrapOptions;
 
 /// Minimum number of items for the kappa of a judge and one person.
-const FEWEST: usize = 10;
+const MIN_ITEMS: usize = 10;
 
 /// Agreement beyond chance. The labels are first, second and tie, of the two models in the order of their names.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -32,7 +32,7 @@ pub struct ChanceReport {
 }
 
 /// Computes all metrics. If several judges judged a question, their majority is the judge's verdict.
-pub(super) fn by_chance(
+pub(super) fn chance_report(
     people: &VotesByQuestion,
     judge: &VotesByQuestion,
     intervals: ChanceIntervals,
@@ -52,7 +52,7 @@ pub(super) fn by_chance(
 
 /// Computes alpha with the judge as one of the raters; undefined if it judged none of people's questions.
 fn with_judge(people: &VotesByQuestion, judge: &VotesByQuestion) -> MetricValue {
-    if people.beside(judge).next().is_none() {
+    if people.paired_with(judge).next().is_none() {
         return Err(Undefined::Nothing).into();
     }
     alpha(
@@ -80,7 +80,7 @@ fn alpha(questions: impl IntoIterator<Item = Vec<Choice>>) -> MetricValue {
 
 /// Computes Cohen's kappa of the two majorities; a question without a majority of people or judges is left out.
 fn with_majority(people: &VotesByQuestion, judge: &VotesByQuestion) -> KappaReport {
-    let both: Vec<(Vec<Choice>, Vec<Choice>)> = people.beside(judge).collect();
+    let both: Vec<(Vec<Choice>, Vec<Choice>)> = people.paired_with(judge).collect();
     let decided = both.iter().filter_map(|(votes, verdicts)| Some((majority(votes)?, majority(verdicts)?)));
     let (of_people, of_judge): (Vec<Choice>, Vec<Choice>) = decided.unzip();
     KappaReport::new(cohen(&of_people, &of_judge), both.len())
@@ -91,7 +91,7 @@ fn with_each(people: &VotesByQuestion, judge: &VotesByQuestion, bootstrap: Boots
     let pairs = judged.flat_map(|(question, cast, verdict)| {
         cast.iter().map(move |&(person, choice)| LabelPair { question, person, labels: [choice, verdict].map(number) })
     });
-    PeopleAndJudge::new(pairs).mean_kappa(FEWEST, kappa_of_pairs, bootstrap)
+    PeopleAndJudge::new(pairs).mean_kappa(MIN_ITEMS, kappa_of_pairs, bootstrap)
 }
 
 fn number(choice: Choice) -> usize {
@@ -123,13 +123,13 @@ mod tests {
         use Choice::{First, Second};
         let people = [("q", "ann", First), ("q", "bob", First), ("r", "ann", First), ("r", "bob", Second)];
         let none = BootstrapOptions { replicates: 0, seed: 0 };
-        let by_chance = |people: &VotesByQuestion, judge: &VotesByQuestion| {
-            super::by_chance(people, judge, VoteIntervals::new(people, judge, none).chance, none)
+        let chance_report = |people: &VotesByQuestion, judge: &VotesByQuestion| {
+            super::chance_report(people, judge, VoteIntervals::new(people, judge, none).chance, none)
         };
-        let alone = by_chance(&votes(&people), &votes(&[]));
+        let alone = chance_report(&votes(&people), &votes(&[]));
         assert_eq!(alone.krippendorff_with_judge, Err(Undefined::Nothing).into());
         assert_eq!(alone.krippendorff.value, Some(0.0));
-        let beside = by_chance(&votes(&people), &votes(&[("q", "judge", First)]));
+        let beside = chance_report(&votes(&people), &votes(&[("q", "judge", First)]));
         assert!(beside.krippendorff_with_judge.value.is_some(), "{beside:?}");
     }
 }

@@ -18,7 +18,7 @@ use crate::stats::resample::BootstrapOptions;
 use crate::stats::{Share, Undefined, real_len};
 
 /// Minimum number of items for the kappa of the judge and one person.
-const FEWEST: usize = 1;
+const MIN_ITEMS: usize = 1;
 
 /// Binning of scores into labels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
@@ -224,7 +224,7 @@ impl<'a> BinnedLabels<'a> {
             both.iter().map(|(people, judge)| self.numbers(people.values().chain(judge.values()))).collect();
         FleissReport {
             people: KappaReport::new(fleiss(people), people.len()),
-            judge_with_each: self.each_beside_judge().mean_kappa(FEWEST, kappa_of_pairs, bootstrap),
+            judge_with_each: self.each_beside_judge().mean_kappa(MIN_ITEMS, kappa_of_pairs, bootstrap),
             judge_with_majority: KappaReport::new(fleiss(&decided), both.len()),
             people_and_judge: KappaReport::new(fleiss(&all), all.len()),
         }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::chance::{ChanceReport, by_chance};
+use super::chance::{ChanceReport, chance_report};
 use super::intervals::AgreementBootstrap;
 use super::side_shares::{SideSharesReport, by_side};
 use super::vote_intervals::VoteIntervals;
@@ -68,7 +68,7 @@ pub fn compare(
     let intervals = VoteIntervals::new(&people, &judge, bootstrap);
     let ([human, human_decided], [judged_all, judged_decided]) = (intervals.human_human, intervals.judge_human);
     let questions: Vec<Vec<Choice>> = people.questions().collect();
-    let both: Vec<(Vec<Choice>, Vec<Choice>)> = people.beside(&judge).collect();
+    let both: Vec<(Vec<Choice>, Vec<Choice>)> = people.paired_with(&judge).collect();
     let kept: usize = questions.iter().map(Vec::len).chain(judge.questions().map(|cast| cast.len())).sum();
     Ok(VotesReport {
         voted: questions.len(),
@@ -87,7 +87,7 @@ pub fn compare(
             ))
             .with(judged_decided),
         },
-        chance: by_chance(&people, &judge, intervals.chance, bootstrap),
+        chance: chance_report(&people, &judge, intervals.chance, bootstrap),
         sides: by_side(votes, verdicts, bootstrap),
         worth: WorthReport::new(judged(&people, &judge), both.len(), ConfidenceLevel::default()),
         wins: wins(votes, &merged, planned)?,

@@ -111,20 +111,20 @@ pub struct Scored {
 pub struct ScoreData(pub Vec<Scored>);
 
 /// Separator of a question and its turn: a character that questions do not contain.
-const TURN_MARK: char = '\u{1f}';
+const TURN_SEPARATOR: char = '\u{1f}';
 
 /// Formats a question key for readers, with the turn where there are several.
 pub(super) fn shown(question: &str) -> String {
-    question.trim_end_matches(TURN_MARK).replace(TURN_MARK, ", turn ")
+    question.trim_end_matches(TURN_SEPARATOR).replace(TURN_SEPARATOR, ", turn ")
 }
 
 /// Returns the question of a key, without its turn and any suffix.
 pub(super) fn item_of(key: &str) -> &str {
-    key.split(TURN_MARK).next().unwrap_or_default()
+    key.split(TURN_SEPARATOR).next().unwrap_or_default()
 }
 
 /// Joins a question and its turn to one key.
 #[must_use]
 pub fn question_key(question: &str, turn: &str) -> String {
-    format!("{question}{TURN_MARK}{turn}")
+    format!("{question}{TURN_SEPARATOR}{turn}")
 }

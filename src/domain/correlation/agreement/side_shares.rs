@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use statrs::distribution::{Binomial, ContinuousCDF, DiscreteCDF, Normal};
 
-use super::chance::{ChanceReport, by_chance};
+use super::chance::{ChanceReport, chance_report};
 use super::metrics::MetricValue;
 use super::score_sheet::Votes;
 use super::vote_intervals::VoteIntervals;
@@ -17,7 +17,7 @@ use crate::stats::resample::BootstrapOptions;
 use crate::stats::{Undefined, real};
 
 /// Maximum number of steps of an exact test by voter; a longer one is approximated by the normal distribution.
-const EXACT_STEPS: u64 = 200_000_000;
+const MAX_EXACT_STEPS: u64 = 200_000_000;
 
 /// Wins by side in both files.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -56,10 +56,10 @@ pub(super) fn by_side(votes: &Votes, verdicts: &Votes, bootstrap: BootstrapOptio
     let (people, judge) = (people.votes(), judge.votes());
     let intervals = VoteIntervals::new(&people, &judge, bootstrap);
     SideSharesReport {
-        people: shares(&people, leans(&people)),
+        people: shares(&people, side_surpluses(&people)),
         // The judges are not a sample of other judges.
         judge: shares(&judge, None),
-        chance: by_chance(&people, &judge, intervals.chance, bootstrap),
+        chance: chance_report(&people, &judge, intervals.chance, bootstrap),
     }
 }
 
@@ -75,7 +75,7 @@ fn shares(votes: &VotesByQuestion<'_>, leans: Option<Vec<i64>>) -> SideShares {
 }
 
 /// Returns votes for A less votes for B of each voter who voted for a side; `None` unless there are several.
-fn leans(votes: &VotesByQuestion<'_>) -> Option<Vec<i64>> {
+fn side_surpluses(votes: &VotesByQuestion<'_>) -> Option<Vec<i64>> {
     let mut leans: BTreeMap<&str, i64> = BTreeMap::new();
     for &(voter, choice) in votes.cast().flat_map(|(_, cast)| cast) {
         match choice {
@@ -96,7 +96,7 @@ fn sign_flip_test(leans: &[i64]) -> f64 {
     if sizes.iter().all(|size| *size == 1) {
         return binomial_test(all - less, less).unwrap_or(1.0);
     }
-    let exact = usize::try_from(less).ok().filter(|_| less.saturating_mul(sizes.len() as u64) <= EXACT_STEPS);
+    let exact = usize::try_from(less).ok().filter(|_| less.saturating_mul(sizes.len() as u64) <= MAX_EXACT_STEPS);
     let Some(less) = exact else {
         let variance: f64 = sizes.iter().map(|size| real(*size) * real(*size)).sum();
         return 2.0 * Normal::standard().sf(real(found) / variance.sqrt());

@@ -9,8 +9,8 @@ use crate::stats::resample::BootstrapOptions;
 use crate::stats::{Undefined, real_len};
 
 /// Number of labels: first, second and tie.
-const LABELS: usize = 3;
-const TIE: usize = 2;
+const LABEL_COUNT: usize = 3;
+const TIE_INDEX: usize = 2;
 
 /// Intervals of a report on votes.
 pub(super) struct VoteIntervals {
@@ -77,11 +77,11 @@ fn opinions<'a>(people: &VotesByQuestion<'a>, judge: &VotesByQuestion<'a>) -> Ve
 
 /// Maps the value of a choice to its label.
 fn label(value: f64) -> usize {
-    (0..LABELS).find(|label| real_len(*label) >= value).unwrap_or(TIE)
+    (0..LABEL_COUNT).find(|label| real_len(*label) >= value).unwrap_or(TIE_INDEX)
 }
 
 fn statistics(drawn: &Drawn<'_>) -> [Result<f64, Undefined>; 9] {
-    let decided = |labels: &[usize]| labels.iter().copied().filter(|label| *label != TIE).collect::<Vec<usize>>();
+    let decided = |labels: &[usize]| labels.iter().copied().filter(|label| *label != TIE_INDEX).collect::<Vec<usize>>();
     let majorities = drawn
         .iter()
         .filter_map(|&(said, times)| Some(([majority(&said.people)?, majority(&said.judge)?], times as u64)));
@@ -94,7 +94,7 @@ fn statistics(drawn: &Drawn<'_>) -> [Result<f64, Undefined>; 9] {
         share(drawn, |said| between([(decided(&said.people), decided(&said.judge))]).pooled),
         cohen_of_counts(majorities.iter().copied()).map(|found| found.kappa),
         fleiss_of_labels(labels_of_people(drawn)).map(|found| found.kappa),
-        randolph_of_labels(labels_of_people(drawn), LABELS).map(|found| found.kappa),
+        randolph_of_labels(labels_of_people(drawn), LABEL_COUNT).map(|found| found.kappa),
         alpha,
         alpha_with_judge,
     ]
@@ -108,7 +108,7 @@ mod tests {
     use crate::battle::Outcome;
 
     fn vote(question: usize, voter: &str, label: usize) -> Vote {
-        let outcome = [Outcome::AWins, Outcome::BWins, Outcome::Tie][label % LABELS];
+        let outcome = [Outcome::AWins, Outcome::BWins, Outcome::Tie][label % LABEL_COUNT];
         let models = ["x", "y"].map(str::to_owned);
         Vote { question: question.to_string(), voter: voter.to_owned(), models, outcome }
     }

@@ -88,7 +88,7 @@ impl Study {
     /// Lists the pairs of all votes, then those of each part of the votes, with warnings about named series that are not compared.
     fn compared(&self, index: &SeriesIndex<'_>) -> Result<(Vec<ComparedPair>, Vec<String>), StudyError> {
         let (whole, warnings) =
-            if self.pairs.is_empty() { self.every_two(index)? } else { (self.pairs.clone(), vec![]) };
+            if self.pairs.is_empty() { self.all_pairs_of_series(index)? } else { (self.pairs.clone(), vec![]) };
         let numbered = (1..).zip(&whole);
         let mut compared: Vec<ComparedPair> =
             numbered.clone().map(|(pair, names)| ComparedPair { pair, slice: None, names: names.clone() }).collect();
@@ -105,7 +105,7 @@ impl Study {
     }
 
     /// Lists all pairs of series with the same subjects, with a warning for every other pair.
-    fn every_two(&self, index: &SeriesIndex<'_>) -> Result<(Vec<[SeriesName; 2]>, Vec<String>), StudyError> {
+    fn all_pairs_of_series(&self, index: &SeriesIndex<'_>) -> Result<(Vec<[SeriesName; 2]>, Vec<String>), StudyError> {
         let (mut pairs, mut warnings) = (Vec::new(), Vec::new());
         for (at, x) in self.series.iter().enumerate() {
             for y in &self.series[at + 1..] {

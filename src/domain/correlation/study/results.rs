@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::correlation::report::{FEW, MixtureReport, PairReport, ResamplingReport};
+use crate::correlation::report::{FEW_MODELS, MixtureReport, PairReport, ResamplingReport};
 use crate::correlation::{Provenance, Subjects};
 
 /// Results of a study.
@@ -169,9 +169,9 @@ impl StudiedPair {
             Some(slice) => format!("pair {} in {slice}", self.pair),
         };
         let mut warnings = Vec::new();
-        if self.report.n < FEW {
+        if self.report.n < FEW_MODELS {
             let n = self.report.n;
-            warnings.push(format!("{name}: n = {n}, and a correlation of fewer than {FEW} says little"));
+            warnings.push(format!("{name}: n = {n}, and a correlation of fewer than {FEW_MODELS} says little"));
         }
         for (coefficient, found) in self.report.correlations.named() {
             if let Some(why) = &found.undefined {
@@ -217,12 +217,12 @@ impl StudiedCombination {
 }
 
 /// Maximum number of names in a warning.
-const NAMED: usize = 8;
+const MAX_LISTED_NAMES: usize = 8;
 
 fn joined(names: &[String]) -> String {
-    let named = names.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+    let named = names.iter().take(MAX_LISTED_NAMES).cloned().collect::<Vec<_>>().join(", ");
     match names.len() {
-        all if all > NAMED => format!("{named} and {} more (data/unmatched.csv)", all - NAMED),
+        all if all > MAX_LISTED_NAMES => format!("{named} and {} more (data/unmatched.csv)", all - MAX_LISTED_NAMES),
         _ => named,
     }
 }

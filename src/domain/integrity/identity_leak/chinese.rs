@@ -38,7 +38,7 @@ const PARTS: &[(&str, &str)] = &[
     ("END", "(?:[^的迷粉馅包'a-z]|$|的(?:<NOUN>|一员|版本|变体|产品|$|[,:]))"),
 ];
 
-static REPLY: LazyLock<Grammar> = LazyLock::new(|| {
+static REPLY_RULES: LazyLock<Grammar> = LazyLock::new(|| {
     Grammar::new(
         PARTS,
         &[
@@ -162,7 +162,7 @@ static REPLY: LazyLock<Grammar> = LazyLock::new(|| {
     )
 });
 
-static PROMPT: LazyLock<Grammar> = LazyLock::new(|| {
+static PROMPT_RULES: LazyLock<Grammar> = LazyLock::new(|| {
     Grammar::new(
         PARTS,
         &[
@@ -207,10 +207,10 @@ static PROMPT: LazyLock<Grammar> = LazyLock::new(|| {
 
 /// Returns the rules for replies and reasoning.
 pub(super) fn reply() -> &'static Grammar {
-    &REPLY
+    &REPLY_RULES
 }
 
 /// Returns the rules for prompts.
 pub(super) fn prompt() -> &'static Grammar {
-    &PROMPT
+    &PROMPT_RULES
 }

@@ -18,25 +18,25 @@ pub(super) const BUCKETS: usize = 1 << 16;
 static WEIGHTS: &[u8; BUCKETS] = include_bytes!("weights.bin");
 
 /// Score thresholds of sentences with and without a word for the speaker.
-const LEAST: [i32; 2] = [8, 112];
+const SCORE_THRESHOLDS: [i32; 2] = [8, 112];
 
 /// Words with which a speaker refers to itself.
-const SPEAKER: [&str; 15] =
+const SPEAKER_WORDS: [&str; 15] =
     ["i", "i'm", "i've", "i'll", "i'd", "me", "my", "mine", "myself", "we", "our", "us", "我", "咱", "俺"];
 
 /// Beginnings of sentences that identify the speaker.
-const SAYS_WHO: [&str; 7] = ["i'm ", "i am ", "i was ", "my name is ", "我是", "我叫", "我由"];
+const SELF_IDENTIFICATION_PREFIXES: [&str; 7] = ["i'm ", "i am ", "i was ", "my name is ", "我是", "我叫", "我由"];
 
 /// Number of tokens on either side of a name that are features together with their side.
-const NEAR: usize = 6;
+const CONTEXT_TOKENS: usize = 6;
 
 /// Number of word classes on either side of a name that are features together with their side.
-const NEAR_CLASSES: usize = 8;
+const CONTEXT_CLASSES: usize = 8;
 
 /// Returns whether the classifier finds that a sentence identifies the speaker.
 pub(super) fn is_leak(speaker: &Speaker<'_>, sentence: &Sentence, is_last: bool) -> bool {
     let tokens = tokens(&sentence.text);
-    let least = LEAST[usize::from(!has_speaker(&tokens))];
+    let least = SCORE_THRESHOLDS[usize::from(!has_speaker(&tokens))];
     is_own_voice(speaker, sentence) && score(speaker, sentence, is_last) > least
 }
 
@@ -45,7 +45,7 @@ fn is_own_voice(speaker: &Speaker<'_>, sentence: &Sentence) -> bool {
     let is_of_makers = sentence.names.iter().all(|name| name.hit.kind == NameKind::Maker);
     let is_quoted = sentence.names.iter().all(|name| sentence.is_in_quoted_phrase(name));
     let is_hinted = sentence.names.iter().all(|name| name.hit.kind == NameKind::Hint);
-    let is_supposed = SAYS_WHO.iter().filter_map(|start| sentence.text.rfind(start)).any(|start| {
+    let is_supposed = SELF_IDENTIFICATION_PREFIXES.iter().filter_map(|start| sentence.text.rfind(start)).any(|start| {
         let (before, text) = sentence.text.split_at(start);
         RuleMatch { before, text, after: "" }.is_hearsay()
     });
@@ -101,7 +101,7 @@ impl Features {
             ends.windows(length).for_each(|window| self.add("words", window));
         }
         let names: Vec<usize> = (0..ends.len()).filter(|at| is_name(ends[*at])).collect();
-        let speakers: Vec<usize> = (0..ends.len()).filter(|at| SPEAKER.contains(&ends[*at])).collect();
+        let speakers: Vec<usize> = (0..ends.len()).filter(|at| SPEAKER_WORDS.contains(&ends[*at])).collect();
         self.add("names", &[["0", "1", "2", "3"][names.len().min(3)]]);
         self.add("length", &[&ends.len().ilog2().min(6).to_string()]);
         for at in names {
@@ -114,7 +114,7 @@ impl Features {
     fn read_name(&mut self, tokens: &[&str], at: usize) {
         let name = tokens[at];
         self.add("has", &[name]);
-        for other in at.saturating_sub(NEAR)..tokens.len().min(at + NEAR + 1) {
+        for other in at.saturating_sub(CONTEXT_TOKENS)..tokens.len().min(at + CONTEXT_TOKENS + 1) {
             if other == at {
                 continue;
             }
@@ -164,14 +164,14 @@ impl Features {
     /// Adds the word classes around a name, and those that are not fillers.
     fn read_class_name(&mut self, row: &str, at: usize, name: &str) {
         let (before, after) = (&row[..at], &row[at + 1..]);
-        for class in last(before, NEAR_CLASSES).split_inclusive(|_| true) {
+        for class in last(before, CONTEXT_CLASSES).split_inclusive(|_| true) {
             self.add("class", &[name, "<", class]);
         }
-        for class in first(after, NEAR_CLASSES).split_inclusive(|_| true) {
+        for class in first(after, CONTEXT_CLASSES).split_inclusive(|_| true) {
             self.add("class", &[name, ">", class]);
         }
-        let before = without(last(before, NEAR_CLASSES + 2), "daDwf");
-        let after = without(first(after, NEAR_CLASSES + 2), "daDwf");
+        let before = without(last(before, CONTEXT_CLASSES + 2), "daDwf");
+        let after = without(first(after, CONTEXT_CLASSES + 2), "daDwf");
         for (left, right) in [(4, 0), (0, 4), (2, 2), (3, 1), (1, 3)] {
             self.add("frame", &[last(&before, left), name, first(&after, right)]);
         }
@@ -198,10 +198,10 @@ fn windows(row: &str, length: usize) -> impl Iterator<Item = &str> {
 
 /// Hashes the parts by FNV-1a, separated by a byte that no text contains.
 fn bucket(kind: &str, parts: &[&str]) -> usize {
-    const OFFSET: u32 = 0x811C_9DC5;
-    const PRIME: u32 = 0x0100_0193;
+    const FNV_OFFSET: u32 = 0x811C_9DC5;
+    const FNV_PRIME: u32 = 0x0100_0193;
     let bytes = std::iter::once(&kind).chain(parts).flat_map(|part| part.bytes().chain([0xFF]));
-    let hash = bytes.fold(OFFSET, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(PRIME));
+    let hash = bytes.fold(FNV_OFFSET, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(FNV_PRIME));
     (hash ^ hash >> 16) as usize % BUCKETS
 }
 
@@ -210,9 +210,9 @@ fn is_name(token: &str) -> bool {
 }
 
 fn has_speaker(tokens: &[&str]) -> bool {
-    const ITSELF: [&str; 9] = ["assistant", "ai", "model", "chatbot", "bot", "chat", "window", "answer", "reply"];
-    tokens.iter().any(|token| SPEAKER.contains(token))
-        || tokens.windows(2).any(|pair| pair[0] == "this" && ITSELF.contains(&pair[1]))
+    const NOUNS_FOR_MODEL: [&str; 9] = ["assistant", "ai", "model", "chatbot", "bot", "chat", "window", "answer", "reply"];
+    tokens.iter().any(|token| SPEAKER_WORDS.contains(token))
+        || tokens.windows(2).any(|pair| pair[0] == "this" && NOUNS_FOR_MODEL.contains(&pair[1]))
         || tokens.windows(2).any(|pair| matches!(pair, ["本", "人" | "尊" | "助" | "模"] | ["在", "下"] | ["鄙", "人"]))
 }
 

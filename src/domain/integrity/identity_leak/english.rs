@@ -65,7 +65,7 @@ const PARTS: &[(&str, &str)] = &[
 ];
 
 /// Rules for replies and reasoning.
-static REPLY: LazyLock<Grammar> = LazyLock::new(|| {
+static REPLY_RULES: LazyLock<Grammar> = LazyLock::new(|| {
     Grammar::new(
         PARTS,
         &[
@@ -234,7 +234,7 @@ static REPLY: LazyLock<Grammar> = LazyLock::new(|| {
 });
 
 /// Rules for prompts.
-static PROMPT: LazyLock<Grammar> = LazyLock::new(|| {
+static PROMPT_RULES: LazyLock<Grammar> = LazyLock::new(|| {
     Grammar::new(
         PARTS,
         &[
@@ -289,7 +289,7 @@ static PROMPT: LazyLock<Grammar> = LazyLock::new(|| {
 });
 
 /// Words after which a name no longer refers to the speaker.
-const LEADS_AWAY: [&str; 64] = [
+const SUBJECT_CHANGING_WORDS: [&str; 64] = [
     "neither", "nor", "a", "about", "above", "afraid", "after", "against", "an", "and", "any", "as", "at", "aware",
     "because", "before", "between", "but", "by", "certain", "curious", "each", "every", "fan", "fond", "for", "from",
     "glad", "grateful", "happy", "her", "his", "how", "if", "in", "into", "it", "like", "never", "no", "not", "of",
@@ -298,7 +298,7 @@ const LEADS_AWAY: [&str; 64] = [
 ];
 
 /// Rule "I am, in at most seven words, Claude"; [`stays_with_speaker`] checks the words between.
-static REPLY_APART: LazyLock<Grammar> = LazyLock::new(|| {
+static REPLY_RULES_WITH_GAP: LazyLock<Grammar> = LazyLock::new(|| {
     Grammar::new(
         PARTS,
         &["(?:^|[^a-z'])(?:<SELF>|my name is|my name's)((?:,? [a-z0-9'-]+){1,7}),? <N>(?:[^'a-z-]|$| )"],
@@ -306,7 +306,7 @@ static REPLY_APART: LazyLock<Grammar> = LazyLock::new(|| {
 });
 
 /// Rule "You are, in at most seven words, Claude".
-static PROMPT_APART: LazyLock<Grammar> = LazyLock::new(|| {
+static PROMPT_RULES_WITH_GAP: LazyLock<Grammar> = LazyLock::new(|| {
     let rule =
         "(?:^|[^a-z'])(?:you are|you're|youre|are you|aren't you)((?:,? [a-z0-9'-]+){1,7}),? <N>(?:[^'a-z-]|$| )";
     Grammar::new(PARTS, &[rule])
@@ -316,25 +316,25 @@ static PROMPT_APART: LazyLock<Grammar> = LazyLock::new(|| {
 pub(super) fn stays_with_speaker(between: &str) -> bool {
     between
         .split([' ', ','])
-        .all(|word| !LEADS_AWAY.contains(&word) && !word.ends_with("ing") && !word.ends_with("n't"))
+        .all(|word| !SUBJECT_CHANGING_WORDS.contains(&word) && !word.ends_with("ing") && !word.ends_with("n't"))
 }
 
 /// Returns the rule for replies with words between the speaker and a name.
 pub(super) fn reply_apart() -> &'static Grammar {
-    &REPLY_APART
+    &REPLY_RULES_WITH_GAP
 }
 
 /// Returns the rule for prompts with words between the addressee and a name.
 pub(super) fn prompt_apart() -> &'static Grammar {
-    &PROMPT_APART
+    &PROMPT_RULES_WITH_GAP
 }
 
 /// Returns the rules for replies and reasoning.
 pub(super) fn reply() -> &'static Grammar {
-    &REPLY
+    &REPLY_RULES
 }
 
 /// Returns the rules for prompts.
 pub(super) fn prompt() -> &'static Grammar {
-    &PROMPT
+    &PROMPT_RULES
 }

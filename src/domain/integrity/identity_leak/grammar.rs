@@ -18,7 +18,7 @@ pub(super) const MAKER: char = '\u{E002}';
 pub(super) const HINT: char = '\u{E003}';
 
 /// Length of a placeholder in bytes.
-pub(super) const NAME_LENGTH: usize = MODEL.len_utf8();
+pub(super) const PLACEHOLDER_BYTES: usize = MODEL.len_utf8();
 
 /// Returns the placeholder of a name.
 pub(super) fn placeholder(kind: NameKind) -> char {

@@ -8,12 +8,12 @@ use serde::Deserialize;
 
 use super::normalized_text::NormalizedText;
 use super::spelling::{
-    MIN_DISGUISED, NameHit, NameKind, NamePattern, VARIANTS, after_version, is_letter_sign, is_person, is_whole, shape,
+    MIN_DISGUISED_LENGTH, NameHit, NameKind, NamePattern, VARIANT_WORDS, after_version, is_letter_sign, is_person, is_whole, shape,
     spells_backwards,
 };
 
 /// First words of display names that do not identify a model by themselves.
-const COMMON: [&str; 27] = [
+const COMMON_FIRST_WORDS: [&str; 27] = [
     "name",
     "language",
     "agent",
@@ -70,7 +70,7 @@ struct MakerEntry {
     hints: Vec<String>,
 }
 
-static FACTS: LazyLock<Vec<MakerEntry>> = LazyLock::new(|| {
+static MAKER_ENTRIES: LazyLock<Vec<MakerEntry>> = LazyLock::new(|| {
     let file: NamesFile = toml::from_str(include_str!("names.toml")).expect("the built-in names are TOML");
     file.maker
 });
@@ -88,7 +88,7 @@ impl IdentityNames {
     #[must_use]
     pub fn new(models: &[KnownModel]) -> Self {
         let mut names = NameList::default();
-        for (maker, entry) in FACTS.iter().enumerate() {
+        for (maker, entry) in MAKER_ENTRIES.iter().enumerate() {
             entry.makers.iter().for_each(|name| names.add(name, NameKind::Maker, maker));
             entry.models.iter().for_each(|name| names.add(name, NameKind::Model, maker));
             entry.words.iter().for_each(|name| names.add(name, NameKind::Word, maker));
@@ -97,7 +97,7 @@ impl IdentityNames {
         }
         let mut makers_of = HashMap::new();
         for (number, model) in models.iter().enumerate() {
-            let own = FACTS.len() + number;
+            let own = MAKER_ENTRIES.len() + number;
             let mut makers = names.makers_within(model);
             makers.push(own);
             names.add_model(model, own);
@@ -156,7 +156,7 @@ impl IdentityNames {
             let pattern = &self.patterns[hit.pattern().as_usize()];
             let end = last - places[hit.start()];
             let start = end - pattern.chars.len();
-            let is_long = pattern.chars.len() > MIN_DISGUISED && pattern.kind != NameKind::Maker;
+            let is_long = pattern.chars.len() > MIN_DISGUISED_LENGTH && pattern.kind != NameKind::Maker;
             if is_long && is_whole(text, start, end - 1) {
                 found.push(NameHit { start, end, kind: pattern.kind, maker: pattern.maker });
             }
@@ -236,7 +236,7 @@ impl NameList {
             model.names.iter().chain([&model.id, &model.organization]).map(|name| letters(name)).collect();
         let held = |pattern: &&NamePattern| {
             let name: String = pattern.chars.iter().collect();
-            pattern.maker < FACTS.len() && texts.iter().any(|text| text.starts_with(&name))
+            pattern.maker < MAKER_ENTRIES.len() && texts.iter().any(|text| text.starts_with(&name))
         };
         let mut makers: Vec<usize> = self.patterns.iter().filter(held).map(|pattern| pattern.maker).collect();
         makers.dedup();
@@ -255,7 +255,7 @@ fn family(name: &str) -> &str {
     let (family, rest) = name.split_at(end);
     let rest = rest.trim_start_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
     let next: String = rest.chars().take_while(|c| c.is_alphanumeric()).collect();
-    let is_versioned = next.contains(|c: char| c.is_ascii_digit()) || VARIANTS.contains(&next.as_str());
+    let is_versioned = next.contains(|c: char| c.is_ascii_digit()) || VARIANT_WORDS.contains(&next.as_str());
     if is_versioned { family } else { "" }
 }
 
@@ -267,8 +267,8 @@ fn is_distinct(name: &str) -> bool {
 /// Returns whether a word can be the name of a model.
 fn is_name(name: &str) -> bool {
     let length = name.chars().filter(|c| c.is_alphabetic()).count();
-    let is_long = length >= MIN_DISGUISED || length >= 2 && !name.is_ascii();
-    is_long && !COMMON.contains(&name.to_lowercase().as_str())
+    let is_long = length >= MIN_DISGUISED_LENGTH || length >= 2 && !name.is_ascii();
+    is_long && !COMMON_FIRST_WORDS.contains(&name.to_lowercase().as_str())
 }
 
 #[cfg(test)]

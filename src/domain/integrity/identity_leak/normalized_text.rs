@@ -13,7 +13,7 @@ pub(super) const QUOTED: u8 = 2;
 /// Flag of a character in a code block.
 const CODE: u8 = 4;
 /// Percentage of quoted letters above which quotation marks are ignored: the whole text then counts as the speaker's own.
-const ALL_QUOTED: usize = 96;
+const MAX_QUOTED_PERCENT: usize = 96;
 
 /// Normalized text; both lists have one entry per character.
 #[derive(Debug, Default)]
@@ -26,7 +26,7 @@ impl NormalizedText {
     /// Normalizes a text. If the whole text is one quotation, its quotation marks are ignored.
     pub(super) fn new(text: &str) -> Self {
         let mut normalized = Self::quoting(text);
-        normalized.forgive_quotes();
+        normalized.ignore_excess_quotes();
         normalized
     }
 
@@ -75,12 +75,12 @@ impl NormalizedText {
         }
     }
 
-    fn forgive_quotes(&mut self) {
+    fn ignore_excess_quotes(&mut self) {
         let letters = |flags: u8| {
             let matches = |(c, f): (&char, &u8)| c.is_alphanumeric() && f & flags == flags;
             self.chars.iter().zip(&self.flags).filter(|pair| matches(*pair)).count()
         };
-        if letters(QUOTED) * 100 >= letters(0) * ALL_QUOTED {
+        if letters(QUOTED) * 100 >= letters(0) * MAX_QUOTED_PERCENT {
             self.flags.iter_mut().filter(|flags| **flags & CODE == 0).for_each(|flags| *flags &= !QUOTED);
         }
     }
@@ -138,14 +138,14 @@ impl Quotes {
 fn inline_length(text: &str) -> Option<usize> {
     let mark = text.chars().next().filter(|c| matches!(c, '\'' | '‘' | '`'))?;
     let close = if mark == '‘' { '’' } else { mark };
-    let rest: Vec<char> = text.chars().skip(1).take(LONGEST_INLINE).take_while(|c| *c != '\n').collect();
+    let rest: Vec<char> = text.chars().skip(1).take(MAX_SINGLE_QUOTED_CHARS).take_while(|c| *c != '\n').collect();
     let is_word = |at: usize| rest.get(at).is_some_and(|c| c.is_alphanumeric());
     let end = (1..rest.len()).find(|at| rest[*at] == close && !is_word(at + 1) && rest[at - 1] != ' ')?;
     (is_word(0) && rest[..end].contains(&' ')).then_some(end + 2)
 }
 
 /// Maximum number of characters of a phrase in single quotation marks.
-const LONGEST_INLINE: usize = 200;
+const MAX_SINGLE_QUOTED_CHARS: usize = 200;
 
 /// Returns the length in bytes of a short HTML tag such as `<b>` or `</span>`, which could be within a name.
 fn tag_length(text: &str) -> Option<usize> {
@@ -240,9 +240,9 @@ fn latin_shape(c: char) -> Option<char> {
 
 /// Returns the Latin letter of a small capital or of a Greek letter, which the tables of lookalikes leave out.
 fn styled(c: char) -> Option<char> {
-    const SMALL: &str = "εκτηᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘꞯʀꜱᴛᴜᴠᴡʏᴢғ";
-    const LATIN: &str = "ektnabcdefghijklmnopqrstuvwyzf";
-    SMALL.chars().zip(LATIN.chars()).find_map(|(small, latin)| (small == c).then_some(latin))
+    const LOOKALIKE_LETTERS: &str = "εκτηᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘꞯʀꜱᴛᴜᴠᴡʏᴢғ";
+    const LATIN_LETTERS: &str = "ektnabcdefghijklmnopqrstuvwyzf";
+    LOOKALIKE_LETTERS.chars().zip(LATIN_LETTERS.chars()).find_map(|(small, latin)| (small == c).then_some(latin))
 }
 
 /// Returns the letter in a black circle or square, or of a flag.

@@ -10,9 +10,9 @@ use super::sentences::Sentence;
 use super::spelling::NameKind;
 
 /// Number of sentences at the beginning of a reply in which an answer is searched.
-const FIRST_SENTENCES: usize = 3;
+const MAX_ANSWER_SENTENCES: usize = 3;
 
-static ASKS: LazyLock<Regex> = LazyLock::new(|| {
+static IDENTITY_QUESTION: LazyLock<Regex> = LazyLock::new(|| {
     let rule = "who (?:are|r) (?:you|u)(?:[^a-z ]|$| (?:really|exactly|and|made|by))|what(?: exactly)? are you(?:[^a-z ]|$| (?:called|exactly|really|and))\
         |(?:which|what|whose)(?:'s| is)? [^?.]{0,40}(?:made|built|created|trained|developed|programmed|designed|owns|behind) you\
         |(?:which|what) (?:language )?(?:model|ai|llm|assistant|chatbot|bot)(?: is| am)?(?: are| i)? (?:you|this|it|talking|speaking|answering)\
@@ -28,19 +28,19 @@ static ASKS: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Matches a sentence about its speaker.
-static ABOUT_SELF: LazyLock<Regex> = LazyLock::new(|| {
+static FIRST_PERSON: LazyLock<Regex> = LazyLock::new(|| {
     let rule = "(?-u:\\b)(?:i|me|my|i'm|i've|mine|we|our|us)(?-u:\\b)|我|本模型|本助手";
     Regex::new(rule).expect("the built-in rule is a regular expression")
 });
 
 /// Matches a sentence that denies or leaves open its statement.
-static DENIES: LazyLock<Regex> = LazyLock::new(|| {
+static DENIAL: LazyLock<Regex> = LazyLock::new(|| {
     let rule = "(?-u:\\b)(?:not|no|never|cannot|unlike|whether|or|if|nor|neither|unable|rather than|compared|like)(?-u:\\b)|n't|不|没|无法|未|还是|或|是否|如果|像";
     Regex::new(rule).expect("the built-in rule is a regular expression")
 });
 
 /// Matches the words beside a name in an answer that only names.
-static BESIDE: LazyLock<Regex> = LazyLock::new(|| {
+static ONLY_FILLER_WORDS: LazyLock<Regex> = LazyLock::new(|| {
     let rule = "^(?:[^a-z一-龥]*(?:i|it|is|it's|was|a|an|the|by|from|made|built|created|trained|developed|of|and|at|company|called|named|model|ai|inc|labs?\
         |language|large|assistant|team|as|far|know|believe|think|that|would|be|yes|sure|answer|my|mine|name|me|course|certainly|in|short|one|word|guess|chatbot|here|simply|just|llm\
         |or|maybe|perhaps|did|does|french|american|chinese|canadian|german|european|us|big|tech|giant|startup|start|up|firm|lab|based|paris|beijing|hangzhou|shanghai|shenzhen|toronto\
@@ -49,7 +49,7 @@ static BESIDE: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Matches work on a text, which does not identify the worker.
-static EXERCISE: LazyLock<Regex> = LazyLock::new(|| {
+static TEXT_EXERCISE: LazyLock<Regex> = LazyLock::new(|| {
     let rule = "(?:^|[^a-z])(?:translat(?:e|ion)|proofread|correct(?: the| this| my|:)|grammar|paraphrase|rephrase|rewrite|count|passive|punctuat|how (?:do|would|to) (?:you |i )?say|mean in)\
         |翻译|译成|改写|造句|润色|病句|语法|几个字|什么意思|怎么说|被动句|改成|改为|缩写|扩写";
     Regex::new(rule).expect("the built-in rule is a regular expression")
@@ -57,50 +57,50 @@ static EXERCISE: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Returns whether a prompt asks for a story or similar fiction, in which characters speak.
 pub(super) fn is_fiction(prompt: &str) -> bool {
-    static FICTION: LazyLock<Regex> = LazyLock::new(|| {
+    static FICTION_REQUEST: LazyLock<Regex> = LazyLock::new(|| {
         let rule = "(?:story|tale|poem|script|dialogue|scene|novel|song|joke|comic|sketch|play) (?:in which|where|about|with|of|between|that|called)\
             |(?:write|tell|make up|invent)(?: me| us)? (?:an? |the )?(?:[a-z]+ ){0,2}(?:story|tale|poem|script|dialogue|scene|novel|song|joke|sketch)|(?:写|编|讲|来)[^。,]{0,8}(?:故事|童话|小说|剧本|对话|诗|段子|寓言|相声|小品|作文)";
         Regex::new(rule).expect("the built-in rule is a regular expression")
     });
     let normalized: String = NormalizedText::new(prompt).chars.into_iter().collect();
-    FICTION.is_match(&normalized)
+    FICTION_REQUEST.is_match(&normalized)
 }
 
 /// Returns whether a prompt asks for work on a text, such as a translation.
 pub(super) fn is_exercise(prompt: &str) -> bool {
     let normalized: String = NormalizedText::new(prompt).chars.into_iter().collect();
-    EXERCISE.is_match(&normalized)
+    TEXT_EXERCISE.is_match(&normalized)
 }
 
 /// Returns whether a prompt asks for the identity or the maker of a model.
 pub(super) fn asks_for_identity(prompt: &str) -> bool {
     let normalized: String =
         NormalizedText::new(prompt).chars.into_iter().map(|c| if c == '\n' { ' ' } else { c }).collect();
-    ASKS.is_match(&normalized)
+    IDENTITY_QUESTION.is_match(&normalized)
 }
 
 /// Returns whether a sentence of a prompt that asks for the identity proposes a name: as a part of that question, or alone.
-pub(super) fn proposes(sentence: &Sentence) -> bool {
+pub(super) fn proposes_name(sentence: &Sentence) -> bool {
     let rest = without_names(sentence);
-    is_named(sentence) && (ASKS.is_match(&rest) || BESIDE.is_match(&rest))
+    is_named(sentence) && (IDENTITY_QUESTION.is_match(&rest) || ONLY_FILLER_WORDS.is_match(&rest))
 }
 
 /// Returns whether a sentence at the beginning of a reply answers the question for the identity: it is a name alone, or a name in a
 /// sentence about the speaker without a denial.
 pub(super) fn is_answer(sentence: &Sentence) -> bool {
     let rest = without_names(sentence);
-    let about_self = || ABOUT_SELF.is_match(&rest) && !DENIES.is_match(&rest);
-    let is_short = || is_short(&rest) && !rest.contains('?') && !DENIES.is_match(&rest);
-    is_named(sentence) && sentence.number < FIRST_SENTENCES && (BESIDE.is_match(&rest) || about_self() || is_short())
+    let about_self = || FIRST_PERSON.is_match(&rest) && !DENIAL.is_match(&rest);
+    let is_short = || is_short(&rest) && !rest.contains('?') && !DENIAL.is_match(&rest);
+    is_named(sentence) && sentence.number < MAX_ANSWER_SENTENCES && (ONLY_FILLER_WORDS.is_match(&rest) || about_self() || is_short())
 }
 
 /// Returns whether an answer is a few words and a name, without a comparison of models.
 fn is_short(rest: &str) -> bool {
-    static COMPARES: LazyLock<Regex> = LazyLock::new(|| {
+    static COMPARISON_WORD: LazyLock<Regex> = LazyLock::new(|| {
         let rule = "(?-u:\\b)(?:than|both)(?-u:\\b)|比";
         Regex::new(rule).expect("the built-in rule is a regular expression")
     });
-    if COMPARES.is_match(rest) {
+    if COMPARISON_WORD.is_match(rest) {
         return false;
     }
     let han = rest.chars().filter(|c| ('\u{4E00}'..='\u{9FFF}').contains(c)).count();
@@ -123,7 +123,7 @@ fn is_named(sentence: &Sentence) -> bool {
 }
 
 /// Matches a reply's question to itself.
-static ASKS_ITSELF: LazyLock<Regex> = LazyLock::new(|| {
+static QUESTION_TO_ITSELF: LazyLock<Regex> = LazyLock::new(|| {
     let rule = "(?-u:\\b)(?:make|made|build|built|create|created|train|trained|develop|developed|design|designed|behind) me(?-u:\\b)[^.]{0,20}$\
         |^[^a-z]*my (?:(?:own|real|true|full) )?(?:name|model|maker|creator|developer|family|identity)[^a-z]*$|(?:one|voice|mind|brain|model|machine|who|what)(?:'s| is)? (?:behind|in|inside|on the other side of) (?:the|this|these|your) (?:keyboard|screen|curtain|text|words|lines|reply|chat|window|box)[^a-z]*$\
         |(?:who|what) (?:am i|i am)[^a-z]*$|(?:what's|what is|and) my name[^a-z]*$|my (?:maker|creator|developer|developers|makers|creators|company|parent company|trainer)[^a-z]*$|who(?:'s| is) (?:writing|talking|speaking|answering|this|there|typing|replying)[^a-z]*$\
@@ -132,15 +132,15 @@ static ASKS_ITSELF: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Returns whether a sentence answers or completes a question of the same text: "Who made me? X did."
-pub(super) fn answers_itself(sentence: &Sentence) -> bool {
+pub(super) fn answers_own_question(sentence: &Sentence) -> bool {
     let rest = without_names(sentence);
     let first = rest.split([',', '.']).next().unwrap_or_default();
-    let is_short = BESIDE.is_match(&rest) || first.len() <= LONGEST_ANSWER && is_completed(first);
-    is_named(sentence) && ASKS_ITSELF.is_match(&sentence.lead) && is_short && !DENIES.is_match(&rest)
+    let is_short = ONLY_FILLER_WORDS.is_match(&rest) || first.len() <= MAX_ANSWER_BYTES && is_completed(first);
+    is_named(sentence) && QUESTION_TO_ITSELF.is_match(&sentence.lead) && is_short && !DENIAL.is_match(&rest)
 }
 
 /// Maximum length of an answer to the text's own question, in bytes.
-const LONGEST_ANSWER: usize = 60;
+const MAX_ANSWER_BYTES: usize = 60;
 
 fn is_completed(text: &str) -> bool {
     [" did", " does", " is", " has"].iter().any(|end| text.ends_with(end)) || text.trim_start().starts_with('是')
@@ -154,7 +154,7 @@ static SELF_TOPIC: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Matches a sentence that names the topic of the previous one; names are replaced by spaces.
-static NAMES_TOPIC: LazyLock<Regex> = LazyLock::new(|| {
+static NAMING_OF_TOPIC: LazyLock<Regex> = LazyLock::new(|| {
     let rule = "^(?:it's|it is|that's|that is|they're|they are|its name is|the name is|the answer is|(?:it|that)(?:'s| is) called|(?:那|这|它|他们|答案)?(?:就)?(?:是|叫|名叫)) ?(?:the )? [.,!。]?(?: |$|[,.])";
     Regex::new(rule).expect("the built-in rule is a regular expression")
 });
@@ -164,9 +164,9 @@ pub(super) fn names_topic(sentence: &Sentence) -> bool {
     let before = &sentence.former;
     is_named(sentence)
         && SELF_TOPIC.is_match(before)
-        && !DENIES.is_match(before)
+        && !DENIAL.is_match(before)
         && !before.contains(is_placeholder)
-        && NAMES_TOPIC.is_match(&without_names(sentence))
+        && NAMING_OF_TOPIC.is_match(&without_names(sentence))
 }
 
 /// Matches the closing of a letter.
@@ -176,8 +176,8 @@ static VALEDICTION: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Returns whether a sentence is a name under the closing of a letter, or the head of a reply that identifies its author: "Model: X".
-pub(super) fn signs(sentence: &Sentence) -> bool {
-    static HEAD: LazyLock<Regex> = LazyLock::new(|| {
+pub(super) fn is_signature_name(sentence: &Sentence) -> bool {
+    static AUTHOR_LABEL: LazyLock<Regex> = LazyLock::new(|| {
         let rule = "^[^a-z一-龥]*(?:assistant|model|model (?:name|id|identity|used|version)|ai|bot|identity|developer|maker|creator|written by|answered by|模型|模型名称?|回答者|作答者|身份|开发者|我|助手|本人)[ ]?[:=] ?(?:the )? (?:[ .,。!]|$)\
             |^[^a-z一-龥]*(?:assistant|ai|bot|model|助手|模型)  *:|^[ -]*: ?(?:sure|yes|no|well|ok|okay|i|i'm|hi|hello|of course|certainly|好的|当然|你好|您好|我)(?:[^a-z]|$)";
         Regex::new(rule).expect("the built-in rule is a regular expression")
@@ -186,20 +186,20 @@ pub(super) fn signs(sentence: &Sentence) -> bool {
         let rule = "^[^a-z一-龥]*(?:(?:written|answered|generated|drafted) by|author|signed)[: ]|^[^a-z一-龥]*(?:署名|撰稿|撰稿人|执笔|作者|校对|编辑|译者|回答者|作答|生成|本文作者)[:=]";
         Regex::new(rule).expect("the built-in rule is a regular expression")
     });
-    static CONFIRMS: LazyLock<Regex> = LazyLock::new(|| {
+    static CONFIRMATION_WITH_NAME: LazyLock<Regex> = LazyLock::new(|| {
         let rule = "^[^a-z一-龥]*(?:yes|correct|right|yep|exactly|bingo|indeed|close|guilty|you guessed it|well guessed|对的?|没错|是的|猜对了|答对了|猜中了|正确)[,:! ]*  ?(?:本[包人尊])?[.!。]?$";
         Regex::new(rule).expect("the built-in rule is a regular expression")
     });
-    static TITLE: LazyLock<Regex> = LazyLock::new(|| {
+    static SIGNATURE_TITLE: LazyLock<Regex> = LazyLock::new(|| {
         let rule = "^(?:[^a-z一-龥]*(?:your|an?|the|from|by|of|at|and|ai|assistant|model|chatbot|bot|team|large|language|friendly|loyal|faithful|ever|digital|helper|您的|你的|来自|ai助手|助手|人工智能|模型|团队|的))*[^a-z一-龥]*$";
         Regex::new(rule).expect("the built-in rule is a regular expression")
     });
     let rest = without_names(sentence);
     let is_bare =
-        sentence.number > 0 && (TITLE.is_match(&rest) && has_model(sentence) || !rest.contains(char::is_alphabetic));
+        sentence.number > 0 && (SIGNATURE_TITLE.is_match(&rest) && has_model(sentence) || !rest.contains(char::is_alphabetic));
     is_named(sentence)
         && (is_bare && VALEDICTION.is_match(sentence.former.trim())
-            || sentence.number == 0 && (HEAD.is_match(&rest) || is_of_model(sentence) && CONFIRMS.is_match(&rest))
+            || sentence.number == 0 && (AUTHOR_LABEL.is_match(&rest) || is_of_model(sentence) && CONFIRMATION_WITH_NAME.is_match(&rest))
             || BYLINE.is_match(&rest) && is_short(&rest))
 }
 
@@ -207,23 +207,23 @@ fn without_names(sentence: &Sentence) -> String {
     sentence.text.chars().map(|c| if is_placeholder(c) { ' ' } else { c }).collect()
 }
 
-static AGREES: LazyLock<Regex> = LazyLock::new(|| {
+static AGREEMENT: LazyLock<Regex> = LazyLock::new(|| {
     let rule = "^[^a-z一-龥]*(?:(?:oh|ah|well|ha|haha|okay|ok|why|哦|哈哈|啊|哎|嗨|诶|嘿嘿)[ ,!]*)?(?:yes|yep|yeah|yup|aye|affirmative|correct|true|right|that's right|that's me|that is me|it is|indeed|exactly|absolutely|of course|you got it|you got me|you caught me|you nailed it|you guessed it|guilty|busted|bingo|bullseye|spot on|well spotted|good guess|good catch|i am|i do|sure am|the very same|the one and only|none other\
         |是的?|对的?|没错|不错|正是|正确|当然|确实|嗯|猜对了|猜中了|我就是|就是我|答对了|恭喜|可不|如假包换|好眼力|被你(?:发现|认出|看出|看穿|猜到|猜中|逮到|说中)了?)[呀啊哦呢啦哈嘛呐哒滴]*(?:[^a-z一-龥]|$|我)";
     Regex::new(rule).expect("the built-in rule is a regular expression")
 });
 
 /// Matches a choice among the names of a question by position.
-static CHOOSES: LazyLock<Regex> = LazyLock::new(|| {
+static CHOICE_BY_POSITION: LazyLock<Regex> = LazyLock::new(|| {
     let rule = "^[^a-z一-龥]*(?:(?:it's|it is|that would be|i'm|i am) )?(?:the )?(?:first|second|third|former|latter|last)(?: (?:one|two|name|option|company|model|of (?:these|those|them|the (?:two|three))))*[^a-z一-龥]*$\
         |^[^a-z一-龥]*(?:答案)?(?:应该|当然|就)?是?(?:前者|后者|(?:第[一二三四]|前面|后面|最后|前一|后一)那?(?:个|家|位|一个)?)[呀啊哦呢啦哈吧的]*[^a-z一-龥]*$";
     Regex::new(rule).expect("the built-in rule is a regular expression")
 });
 
 /// Returns whether a reply chooses one of the names in a question.
-pub(super) fn chooses(reply: &str) -> bool {
+pub(super) fn chooses_by_position(reply: &str) -> bool {
     let normalized: String = NormalizedText::new(reply).chars.into_iter().take(80).collect();
-    CHOOSES.is_match(normalized.split(['.', '。', '!', '\n', ';', ',']).next().unwrap_or_default())
+    CHOICE_BY_POSITION.is_match(normalized.split(['.', '。', '!', '\n', ';', ',']).next().unwrap_or_default())
 }
 
 /// Returns whether a prompt with a model's name asks for a yes.
@@ -238,6 +238,6 @@ pub(super) fn asks_for_yes(prompt: &str) -> bool {
 pub(super) fn agrees(reply: &str) -> bool {
     let normalized: String = NormalizedText::new(reply).chars.into_iter().take(200).collect();
     let first = normalized.split(['.', '。', '!', '\n', ';']).next().unwrap_or_default();
-    let agreed = AGREES.find(first).map(|found| found.end());
-    agreed.is_some_and(|end| !DENIES.is_match(&first[end..].replace("没错", "")))
+    let agreed = AGREEMENT.find(first).map(|found| found.end());
+    agreed.is_some_and(|end| !DENIAL.is_match(&first[end..].replace("没错", "")))
 }

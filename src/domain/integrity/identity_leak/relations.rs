@@ -47,7 +47,7 @@ const ENGLISH_PARTS: &[(&str, &str)] = &[
 ];
 
 /// English rules.
-static ENGLISH: LazyLock<Grammar> = LazyLock::new(|| {
+static ENGLISH_RULES: LazyLock<Grammar> = LazyLock::new(|| {
     Grammar::new(
         ENGLISH_PARTS,
         &[
@@ -133,7 +133,7 @@ const CHINESE_PARTS: &[(&str, &str)] = &[
 ];
 
 /// Chinese rules, for sentences without spaces.
-static CHINESE: LazyLock<Grammar> = LazyLock::new(|| {
+static CHINESE_RULES: LazyLock<Grammar> = LazyLock::new(|| {
     Grammar::new(
         CHINESE_PARTS,
         &[
@@ -182,10 +182,10 @@ static CHINESE: LazyLock<Grammar> = LazyLock::new(|| {
 
 /// Returns the rules for replies and reasoning in English.
 pub(super) fn english() -> &'static Grammar {
-    &ENGLISH
+    &ENGLISH_RULES
 }
 
 /// Returns the rules for replies and reasoning in Chinese.
 pub(super) fn chinese() -> &'static Grammar {
-    &CHINESE
+    &CHINESE_RULES
 }

@@ -58,7 +58,7 @@ impl Sentence {
         let Some(name) = self.names_in(form, range).last().map(|name| name.at[form as usize]) else { return false };
         let said = &self.form(form)[range.clone()];
         let quoted = self.quoted[form as usize].iter().find(|quoted| quoted.contains(&name));
-        let is_outside = quoted.is_some_and(|quoted| range.start < quoted.start && name - quoted.start > MIN_PHRASE);
+        let is_outside = quoted.is_some_and(|quoted| range.start < quoted.start && name - quoted.start > MIN_PHRASE_BYTES);
         is_outside && !said.contains("you are") && !said.contains("你是")
     }
 
@@ -100,7 +100,7 @@ impl Sentence {
 }
 
 /// Minimum number of bytes before a name in the same quotation marks for a phrase.
-const MIN_PHRASE: usize = 8;
+const MIN_PHRASE_BYTES: usize = 8;
 
 /// Form of a sentence that a grammar reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,7 +119,7 @@ pub(super) fn sentences(text: &NormalizedText, names: &IdentityNames) -> Vec<Sen
     }
     let is_about_models = hits.iter().any(|hit| hit.kind == NameKind::Common)
         && (hits.iter().any(|hit| hit.kind != NameKind::Common)
-            || DESCRIBES_MODEL.is_match(&text.chars.iter().collect::<String>()));
+            || MODEL_VOCABULARY.is_match(&text.chars.iter().collect::<String>()));
     let mut kept = Vec::new();
     let (mut sentence, mut number, mut at) = (Sentence::default(), 0, 0);
     let mut hits = hits.into_iter().peekable();
@@ -146,17 +146,17 @@ pub(super) fn sentences(text: &NormalizedText, names: &IdentityNames) -> Vec<Sen
             number += usize::from(!is_empty);
             sentence.number = number;
             sentence.former.clone_from(if is_empty { &ended.former } else { &ended.text });
-            keep(&mut kept, ended, is_about_models);
+            push_if_relevant(&mut kept, ended, is_about_models);
         } else {
             sentence.push(if c.is_whitespace() { ' ' } else { c }, quoted);
         }
         at += 1;
     }
-    keep(&mut kept, sentence, is_about_models);
+    push_if_relevant(&mut kept, sentence, is_about_models);
     kept
 }
 
-fn keep(kept: &mut Vec<Sentence>, sentence: Sentence, is_about_models: bool) {
+fn push_if_relevant(kept: &mut Vec<Sentence>, sentence: Sentence, is_about_models: bool) {
     let is_common = |name: &PlacedName| name.hit.kind == NameKind::Common;
     if !sentence.names.iter().all(is_common) || !sentence.names.is_empty() && is_about_models {
         kept.push(sentence);
@@ -164,21 +164,21 @@ fn keep(kept: &mut Vec<Sentence>, sentence: Sentence, is_about_models: bool) {
 }
 
 /// Matches words of a text about a language model.
-static DESCRIBES_MODEL: LazyLock<Regex> = LazyLock::new(|| {
+static MODEL_VOCABULARY: LazyLock<Regex> = LazyLock::new(|| {
     let rule =
         "(?-u:\\b)(?:models?|assistants?|ai|llm|chatbot|bot|language|trained)(?-u:\\b)|模型|助手|智能|机器人|训练";
     Regex::new(rule).expect("the built-in rule is a regular expression")
 });
 
 /// Matches words before a name that make it a common noun: an article, or a measure word for people, animals and things.
-static ARTICLE: LazyLock<Regex> = LazyLock::new(|| {
+static ARTICLE_BEFORE_NAME: LazyLock<Regex> = LazyLock::new(|| {
     let rule = "(?:^|[^a-z'])(?:an?|the|some|every|each) $|[一这那两几半](?:只|头|匹|颗|块|笼|阵|股|盘|碗|根|条|座|位|名|群|杯|锅|屉|口)(?:[^,是叫]{0,6}的)? ?$";
     Regex::new(rule).expect("the built-in rule is a regular expression")
 });
 
 /// Returns whether a name that is also a word is used as a word: "a llama", "the Mistral", but "the Gemini model".
 fn is_plain_word(text: &NormalizedText, before: &str, hit: &NameHit) -> bool {
-    const NOUNS: &[&str] = &[
+    const NOUNS_AFTER_MODEL_NAME: &[&str] = &[
         "app",
         "web",
         "site",
@@ -210,7 +210,7 @@ fn is_plain_word(text: &NormalizedText, before: &str, hit: &NameHit) -> bool {
     let after: String = text.chars[hit.end..].iter().take(12).collect();
     let after = after.trim_start_matches([' ', '-', '\'']);
     let start = before.char_indices().rev().nth(16).map_or(0, |(at, _)| at);
-    ARTICLE.is_match(&before[start..]) && !NOUNS.iter().any(|noun| after.starts_with(noun))
+    ARTICLE_BEFORE_NAME.is_match(&before[start..]) && !NOUNS_AFTER_MODEL_NAME.iter().any(|noun| after.starts_with(noun))
 }
 
 fn ends_sentence(text: &NormalizedText, at: usize) -> bool {

@@ -8,15 +8,15 @@ use regex::Regex;
 use super::normalized_text::{NormalizedText, UPPER};
 
 /// Maximum number of marks between two characters of a name.
-const LONGEST_GAP: usize = 3;
+const MAX_GAP_MARKS: usize = 3;
 /// Minimum length of names that match with digits for letters, and minimum number of letters of one-word names of the arena's models.
-pub(super) const MIN_DISGUISED: usize = 4;
+pub(super) const MIN_DISGUISED_LENGTH: usize = 4;
 /// Minimum number of letters of a name that may be broken into several chunks.
-const MIN_CHUNKED: usize = 7;
+const MIN_CHUNKED_LETTERS: usize = 7;
 /// Suffixes joined to a name: ClaudeAI.
-const JOINED: [&str; 8] = ["ai", "bot", "chat", "lm", "pro", "gpt", "llm", "assistant"];
+const JOINED_SUFFIXES: [&str; 8] = ["ai", "bot", "chat", "lm", "pro", "gpt", "llm", "assistant"];
 /// Words after a name that belong to it.
-pub(super) const VARIANTS: [&str; 37] = [
+pub(super) const VARIANT_WORDS: [&str; 37] = [
     "audio",
     "vl",
     "math",
@@ -111,11 +111,11 @@ pub(super) struct NamePattern {
 
 /// Returns whether a text says that something in it is to be read backwards.
 pub(super) fn spells_backwards(text: &NormalizedText) -> bool {
-    static BACKWARDS: LazyLock<Regex> = LazyLock::new(|| {
+    static MENTION_OF_REVERSAL: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new("backward|reverse|right to left|from the end|mirror|倒着|反过来|倒过来|倒序|反着|从右")
             .expect("the built-in rule is a regular expression")
     });
-    BACKWARDS.is_match(&text.chars.iter().collect::<String>())
+    MENTION_OF_REVERSAL.is_match(&text.chars.iter().collect::<String>())
 }
 
 /// Maps letters and digits that substitute each other to one shape.
@@ -156,7 +156,7 @@ impl NamePattern {
                 disguised = true;
             }
         }
-        !disguised || self.chars.len() >= MIN_DISGUISED
+        !disguised || self.chars.len() >= MIN_DISGUISED_LENGTH
     }
 
     /// Checks the gaps between the characters: those of the name itself; a mark; or spaces where the name is spelled out, or is broken
@@ -168,7 +168,7 @@ impl NamePattern {
             if between.is_empty() {
                 continue;
             }
-            if between.len() > LONGEST_GAP {
+            if between.len() > MAX_GAP_MARKS {
                 return false;
             }
             let is_space = between.iter().all(|c| c.is_whitespace());
@@ -181,10 +181,10 @@ impl NamePattern {
             }
         }
         let length = self.chars.len();
-        let least_broken = MIN_DISGUISED + usize::from(self.kind == NameKind::Maker);
+        let least_broken = MIN_DISGUISED_LENGTH + usize::from(self.kind == NameKind::Maker);
         spaced.is_empty()
             || spaced.len() == 1 && length >= least_broken
-            || spaced.len() <= length / 2 && length >= MIN_CHUNKED
+            || spaced.len() <= length / 2 && length >= MIN_CHUNKED_LETTERS
             || spaced.len() + 1 >= length - self.gaps.len()
     }
 }
@@ -204,7 +204,7 @@ pub(super) fn is_whole(text: &NormalizedText, first: usize, last: usize) -> bool
     !joins(first, first.checked_sub(1))
         && (!joins(last, Some(last + 1))
             || goes_on && !text.chars[last].is_ascii_digit()
-            || JOINED.contains(&rest.as_str()))
+            || JOINED_SUFFIXES.contains(&rest.as_str()))
 }
 
 /// Returns the end of the versions and variants after a name: `-4o mini`, ` 3.5 Sonnet`, `2.5-7b`.
@@ -216,7 +216,7 @@ pub(super) fn after_version(text: &NormalizedText, end: usize) -> usize {
         let word: String =
             text.chars[start..].iter().take(12).take_while(|c| c.is_ascii_alphanumeric() || **c == '.').collect();
         let word = word.trim_end_matches('.');
-        if word.is_empty() || word.len() == 12 || !is_version(word) && !VARIANTS.contains(&word) {
+        if word.is_empty() || word.len() == 12 || !is_version(word) && !VARIANT_WORDS.contains(&word) {
             break;
         }
         end = start + word.len();

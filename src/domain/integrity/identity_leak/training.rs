@@ -10,13 +10,13 @@ use super::*;
 const PASSES: usize = 12;
 
 /// Initial step size; each weight's steps shrink with its accumulated gradients.
-const STEP: f64 = 0.1;
+const INITIAL_STEP_SIZE: f64 = 0.1;
 
 /// Stored value of a weight of 1.
-const SCALE: f64 = 32.0;
+const STORED_WEIGHT_SCALE: f64 = 32.0;
 
 /// Gradient below which no update is made.
-const SETTLED: f64 = 0.03;
+const MIN_GRADIENT: f64 = 0.03;
 
 /// Minimum number of texts that have a bucket for the bucket to count.
 const MIN_TEXTS: usize = 2;
@@ -63,7 +63,7 @@ impl LinearModel {
 
     /// Updates the weights by one text: in a leak, the highest-scoring sentence is the positive example; in another text, all sentences are
     /// negative.
-    fn learn(&mut self, example: &Example) {
+    fn train_on(&mut self, example: &Example) {
         let scores: Vec<f64> = example.sentences.iter().map(|sentence| self.score(sentence)).collect();
         let best = (0..scores.len()).reduce(|best, at| if scores[at] > scores[best] { at } else { best });
         for (at, sentence) in example.sentences.iter().enumerate() {
@@ -71,7 +71,7 @@ impl LinearModel {
                 continue;
             }
             let error = 1.0 / (1.0 + (-scores[at].clamp(-30.0, 30.0)).exp()) - f64::from(u8::from(example.leak));
-            if error.abs() >= SETTLED {
+            if error.abs() >= MIN_GRADIENT {
                 self.step(sentence, error);
             }
         }
@@ -80,7 +80,7 @@ impl LinearModel {
     fn step(&mut self, sentence: &[usize], error: f64) {
         for bucket in sentence {
             self.gradients[*bucket] += error * error;
-            self.weights[*bucket] -= STEP * error / self.gradients[*bucket].sqrt();
+            self.weights[*bucket] -= INITIAL_STEP_SIZE * error / self.gradients[*bucket].sqrt();
         }
     }
 }
@@ -99,7 +99,7 @@ fn train(mut examples: Vec<Example>) -> Vec<u8> {
         for at in (1..examples.len()).rev() {
             examples.swap(at, draw(&mut state, at + 1));
         }
-        examples.iter().for_each(|example| model.learn(example));
+        examples.iter().for_each(|example| model.train_on(example));
         if pass >= PASSES / 2 {
             sums.iter_mut().zip(&model.weights).for_each(|(sum, weight)| *sum += weight);
         }
@@ -107,7 +107,7 @@ fn train(mut examples: Vec<Example>) -> Vec<u8> {
     #[expect(clippy::cast_precision_loss, reason = "a few passes")]
     let passes = (PASSES - PASSES / 2) as f64;
     #[expect(clippy::cast_possible_truncation, reason = "the weight is clamped to a byte")]
-    let weight = |sum: f64| ((sum / passes * SCALE).round().clamp(-127.0, 127.0) as i8).cast_unsigned();
+    let weight = |sum: f64| ((sum / passes * STORED_WEIGHT_SCALE).round().clamp(-127.0, 127.0) as i8).cast_unsigned();
     sums.into_iter().map(weight).collect()
 }
 

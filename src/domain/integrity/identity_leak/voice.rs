@@ -18,16 +18,16 @@ static HEARSAY: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Returns whether a text ends with the label of a speaker, as in a dialogue: "Robot: I'm X", but not "Note: I'm X".
 fn is_label_of_another(before: &str) -> bool {
-    static LABEL: LazyLock<Regex> = LazyLock::new(|| {
+    static SPEAKER_LABEL: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new("^[^a-z一-龥]*([a-z.'-]+(?: [a-z.'-]+){0,2}|[一-龥]{1,4}):$")
             .expect("the built-in rule is a regular expression")
     });
-    static OWN: LazyLock<Regex> = LazyLock::new(|| {
+    static OWN_LABEL: LazyLock<Regex> = LazyLock::new(|| {
         let rule = "(?-u:\\b)(?:notes?|disclosure|disclaimer|ps|p.s|version|update|confession|answer|reply|response|a|assistant|ai|model|bot|chatbot|me|fyi|btw|edit|i|my|you|your|we|it|that|this|so|but|and|if|since|because|again|correction|apologies|spoiler|fact|hint|truth|caveat|warning|conclusion|summary|name|ooc|reminder|honestly|clear|honest|secret|introduction|intro|identity|who|too|course|record|thing|question|alert|interest|character|second|moment|story|short|words|reason|sorry|yes|no|well|ok|okay|sure|say|tell|admit|guess|output|result|final|meta|aside|bonus|remark|context|transparent|transparency|upfront|important|first|second|third)(?-u:\\b)\
             |注|说|声明|提示|答|附|补充|话|备注|介绍|前言|结论|总之|坦白|秘密|彩蛋|我|题外|另|旁白|身份|名|来源|公平|透明|利益|最后|首先|其次|一|剧情|角色|提醒|友情|温馨|免责|小贴士|如下|结果|输出|总结|真相|公布|揭晓";
         Regex::new(rule).expect("the built-in rule is a regular expression")
     });
-    LABEL.captures(before).and_then(|found| found.get(1)).is_some_and(|label| !OWN.is_match(label.as_str()))
+    SPEAKER_LABEL.captures(before).and_then(|found| found.get(1)).is_some_and(|label| !OWN_LABEL.is_match(label.as_str()))
 }
 
 /// Returns whether a sentence begins with the label of another speaker.
@@ -43,7 +43,7 @@ static EMPLOYEE: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Matches another name as an alternative: "I'm X or Y".
-static IS_OPEN: LazyLock<Regex> = LazyLock::new(|| {
+static ALTERNATIVE_NAME: LazyLock<Regex> = LazyLock::new(|| {
     let rule =
         "^[ ,]*(?:or|还是|或者?|也可能是) ?(?:maybe |perhaps )?(?:the |an? |是)?[\u{E000}-\u{E002}] ?(?:[,.?!。]|$)";
     Regex::new(rule).expect("the built-in rule is a regular expression")
@@ -75,18 +75,18 @@ impl RuleMatch<'_> {
             || is_label_of_another(before)
             || self.is_case_of_visitor(before)
             || SAID_BY_ANOTHER.is_match(self.after)
-            || IS_OPEN.is_match(self.after)
+            || ALTERNATIVE_NAME.is_match(self.after)
     }
 
     /// Returns whether the match is about another activity of the visitor: "when you are talking to X".
     fn is_case_of_visitor(&self, before: &str) -> bool {
-        static CASE: LazyLock<Regex> = LazyLock::new(|| {
+        static TIME_CONJUNCTION: LazyLock<Regex> = LazyLock::new(|| {
             let rule = "(?:^|[^a-z])(?:when|whenever|while|once|until|after|before)$|(?:当|等)$";
             Regex::new(rule).expect("the built-in rule is a regular expression")
         });
         let text = self.text.trim_start();
         let is_of_visitor = ["you", "你", "您"].iter().any(|you| text.starts_with(you));
-        is_of_visitor && (CASE.is_match(before) || text.contains(" were "))
+        is_of_visitor && (TIME_CONJUNCTION.is_match(before) || text.contains(" were "))
     }
 }
 

@@ -8,7 +8,7 @@ use rand_distr::weighted::WeightedAliasIndex;
 use super::{RiggingError, RiggingOptions};
 use crate::battle::ModelId;
 use crate::battle::pairing::{ModelPool, PoolEntry, distribution};
-use crate::rating::CENTRE;
+use crate::rating::MEAN_RATING;
 use crate::rating::counts::comparison::ComparisonSet;
 use crate::rating::elo::EloTable;
 use crate::rating::leaderboard::Leaderboard;
@@ -68,7 +68,7 @@ fn entry(name: &str, leaderboard: &Leaderboard) -> PoolEntry {
     PoolEntry {
         id: ModelId::new(name),
         weight: 1.0,
-        rating: ranked.and_then(|model| model.rating).unwrap_or(CENTRE),
+        rating: ranked.and_then(|model| model.rating).unwrap_or(MEAN_RATING),
         votes: ranked.map_or(0, |model| model.battles),
     }
 }

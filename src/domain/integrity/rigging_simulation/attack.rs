@@ -12,7 +12,7 @@ use crate::rating::logistic;
 use crate::rating::vote_log::VoteLog;
 
 /// Number of rigged votes after which the attacker who votes everywhere reads the leaderboard again.
-const LOOK_AFTER: usize = 25;
+const VOTES_PER_LEADERBOARD_READ: usize = 25;
 
 /// Strategy of the attacker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -88,7 +88,7 @@ impl Attack {
                     _ => continue,
                 },
                 AttackStrategy::VoteEverywhere => {
-                    if attack.votes.len().is_multiple_of(LOOK_AFTER) || aim.is_none() {
+                    if attack.votes.len().is_multiple_of(VOTES_PER_LEADERBOARD_READ) || aim.is_none() {
                         aim = Some(Aim::new(&log, target)?);
                     }
                     aim.as_ref().map_or(Outcome::Tie, |aim| aim.best_vote(seen))

@@ -34,7 +34,7 @@ pub const RIGGED_VOTES: [usize; 6] = [10, 25, 50, 100, 250, 500];
 const MAX_HONEST: usize = 10_000_000;
 const MAX_RIGGED: usize = 1_000_000;
 /// Gains in places whose cost is reported.
-pub const PLACES: [u64; 3] = [1, 3, 5];
+pub const PLACE_GAINS: [u64; 3] = [1, 3, 5];
 
 /// Options of a rigging simulation.
 #[derive(Debug, Clone, PartialEq)]
@@ -100,7 +100,7 @@ pub struct RiggingResult {
     pub control: Control,
     /// Effects of each of [`RIGGED_VOTES`].
     pub effects: Vec<RiggingEffect>,
-    /// Costs of each of [`PLACES`].
+    /// Costs of each of [`PLACE_GAINS`].
     pub costs: Vec<RiggingCost>,
     /// Share of the honest votes that the control excludes.
     pub honest_votes_lost: f64,
@@ -218,7 +218,7 @@ fn targets(options: &RiggingOptions, arena: &SimulatedArena) -> Vec<usize> {
 struct TargetOutcome {
     /// For each of [`RIGGED_VOTES`]: battles, place after the votes, and places gained.
     effects: Vec<(usize, PlaceAfter, i64)>,
-    /// Votes and battles for each of [`PLACES`]: `None` if the target is too high to rise that far, `Some(None)` if it does not within the
+    /// Votes and battles for each of [`PLACE_GAINS`]: `None` if the target is too high to rise that far, `Some(None)` if it does not within the
     /// maximum number of votes.
     costs: Vec<Option<Option<(usize, usize)>>>,
 }
@@ -241,7 +241,7 @@ impl TargetOutcome {
             effects.push((attack.battles(rigged), found, signed(before) - signed(found.place)));
         }
         let mut costs = Vec::new();
-        for places in PLACES {
+        for places in PLACE_GAINS {
             if before <= places {
                 costs.push(None);
                 continue;
@@ -304,7 +304,7 @@ fn summary(
         honest_share,
         control: controlled.control(),
         effects: RIGGED_VOTES.into_iter().enumerate().map(effect).collect(),
-        costs: PLACES.into_iter().enumerate().map(cost).collect(),
+        costs: PLACE_GAINS.into_iter().enumerate().map(cost).collect(),
         honest_votes_lost: controlled.honest_votes_lost(),
         honest_voters_hurt: controlled.honest_voters_hurt(),
     }

@@ -47,14 +47,14 @@ impl Letter {
 }
 
 /// Letter that is not part of a Latin word or number; adjacent Chinese characters are allowed.
-static STANDING: LazyLock<Regex> =
+static STANDALONE_LETTER: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"(?:^|[^A-Za-z0-9Ａ-Ｚａ-ｚ０-９'’])([A-DＡ-Ｄ])").expect("the pattern is valid"));
 
 /// Parses the letter that an answer asserts; `None` if it has no letter, or several different ones.
 #[must_use]
 pub fn parse(answer: &str) -> Option<Letter> {
     let mut asserted = None;
-    for found in STANDING.captures_iter(answer) {
+    for found in STANDALONE_LETTER.captures_iter(answer) {
         let letter = found.get(1)?;
         if answer[letter.end()..].starts_with(binds) {
             continue;

@@ -10,28 +10,28 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::number::{ScoreReading, half_width, half_width_letter, names_maximum, read};
-use super::{Rating, SCORES, VerdictError, in_range, no_verdict};
+use super::{Rating, SCORE_RANGE, VerdictError, in_range, no_verdict};
 
 /// Names of the overall score. The example in URS's official prompt uses "Overall".
-const OVERALL: [&str; 4] = ["综合得分", "Final Score", "Overall Score", "Overall"];
+const OVERALL_NAMES: [&str; 4] = ["综合得分", "Final Score", "Overall Score", "Overall"];
 
 /// Innermost pair of braces, ASCII or full width.
-static GROUP: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"[{｛][^{}｛｝]*[}｝]").expect("the pattern is valid"));
+static INNERMOST_BRACES: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"[{｛][^{}｛｝]*[}｝]").expect("the pattern is valid"));
 
 /// Name, colon and number, each with or without quotes.
-static ENTRY: LazyLock<Regex> = LazyLock::new(|| {
+static NAMED_NUMBER: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r#"['"‘’“”`]?([^'"‘’“”`:：,，{}｛｝\n]+?)['"‘’“”`]?\s*[:：]\s*['"‘’“”`]?(-?[0-9]+(?:\.[0-9]+)?)"#)
         .expect("the pattern is valid")
 });
 
 /// Name of the overall score, as judges write it.
-static NAME: LazyLock<Regex> = LazyLock::new(|| {
+static OVERALL_NAME: LazyLock<Regex> = LazyLock::new(|| {
     let name = r#"(?i)综合得分|(?:final|overall)[ _]*score|\boverall(?:\s*[(（][^()（）]*[)）])?['"‘’“”`]?\s*[:：]"#;
     Regex::new(name).expect("the pattern is valid")
 });
 
 /// Overall score outside braces, with or without an explanation in brackets after its name.
-static OUTSIDE: LazyLock<Regex> = LazyLock::new(|| {
+static OVERALL_OUTSIDE_BRACES: LazyLock<Regex> = LazyLock::new(|| {
     let name = "(?i:综合得分|(?:final|overall)[ _]*score)";
     let explained = r"[^0-9\-()（）]{0,6}[(（][^()（）\n]*[)）][^0-9\-:：=]{0,6}[:：=]";
     // Of the scale's maximum and a number after it, the number.
@@ -47,20 +47,20 @@ static OUTSIDE: LazyLock<Regex> = LazyLock::new(|| {
 /// [`VerdictError`] if there is no overall score, or it is outside 1 to 10.
 pub fn parse(reply: &str, dimensions: &[&str]) -> Result<Rating, VerdictError> {
     let text = half_width(reply);
-    if breaks_off_in_overall(&text) {
+    if ends_within_overall(&text) {
         return Err(no_verdict(reply));
     }
-    let group = GROUP.find_iter(&text).map(|group| group.as_str()).filter(|group| names_overall(group)).last();
+    let group = INNERMOST_BRACES.find_iter(&text).map(|group| group.as_str()).filter(|group| names_overall(group)).last();
     let score = group.and_then(|group| of_group(group, dimensions)).or_else(|| outside(&text));
     score.unwrap_or_else(|| Err(no_verdict(reply)))
 }
 
 fn names_overall(group: &str) -> bool {
-    NAME.is_match(group)
+    OVERALL_NAME.is_match(group)
 }
 
 /// Whether the text ends inside braces with the number of the overall score: 1 may be the beginning of 10.
-fn breaks_off_in_overall(text: &str) -> bool {
+fn ends_within_overall(text: &str) -> bool {
     let open = text.rfind(['{', '｛']).map(|brace| &text[brace..]).filter(|group| !group.contains(['}', '｝']));
     let last_entry = open.and_then(|group| group.rsplit([',', '，']).next()).unwrap_or_default();
     names_overall(last_entry)
@@ -71,13 +71,13 @@ fn breaks_off_in_overall(text: &str) -> bool {
 fn of_group(group: &str, dimensions: &[&str]) -> Option<Result<Rating, VerdictError>> {
     let mut overall = None;
     let mut scores = BTreeMap::new();
-    for entry in ENTRY.captures_iter(group) {
+    for entry in NAMED_NUMBER.captures_iter(group) {
         let Some(number) = entry.get(2) else { continue };
         let (name, reading) = (entry[1].trim(), read(number.as_str(), &group[number.end()..]));
-        if OVERALL.iter().any(|known| same_name(known, unexplained(name))) {
+        if OVERALL_NAMES.iter().any(|known| same_name(known, unexplained(name))) {
             overall = Some(reading);
         } else if let (Some(dimension), ScoreReading::Number(score)) = (dimension_of(name, dimensions), reading)
-            && SCORES.contains(&score)
+            && SCORE_RANGE.contains(&score)
         {
             scores.insert(dimension.to_owned(), score);
         }
@@ -95,7 +95,7 @@ fn outside(text: &str) -> Option<Result<Rating, VerdictError>> {
         let is_maximum = names_maximum(&text[..number.start()]);
         (!is_maximum).then(|| read(number.as_str(), &text[number.end()..]))
     };
-    match OUTSIDE.captures_iter(text).filter_map(reading).last()? {
+    match OVERALL_OUTSIDE_BRACES.captures_iter(text).filter_map(reading).last()? {
         ScoreReading::Number(score) => Some(in_range(score).map(|score| Rating::new(score, BTreeMap::new()))),
         ScoreReading::Unclear => None,
     }

@@ -20,7 +20,7 @@ pub use self::choice::Letter;
 pub use self::pair::{GameResult, Margin, Preference};
 
 /// Valid range of scores.
-pub const SCORES: RangeInclusive<f64> = 1.0..=10.0;
+pub const SCORE_RANGE: RangeInclusive<f64> = 1.0..=10.0;
 
 /// Judge's verdict on an answer or a pair of answers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -81,7 +81,7 @@ pub enum VerdictError {
 }
 
 /// Beginnings of refusals. Only checked in a reply without a verdict.
-const REFUSALS: [&str; 12] = [
+const REFUSAL_PREFIXES: [&str; 12] = [
     "i'm sorry",
     "i’m sorry",
     "i am sorry",
@@ -99,7 +99,7 @@ const REFUSALS: [&str; 12] = [
 /// Returns the error of a reply without a verdict: a refusal if it begins like one.
 fn no_verdict(reply: &str) -> VerdictError {
     let start: String = reply.trim_start().chars().take(16).collect::<String>().to_lowercase();
-    match REFUSALS.iter().any(|refusal| start.starts_with(refusal)) {
+    match REFUSAL_PREFIXES.iter().any(|refusal| start.starts_with(refusal)) {
         true => VerdictError::Refused,
         false => VerdictError::Unreadable,
     }
@@ -107,7 +107,7 @@ fn no_verdict(reply: &str) -> VerdictError {
 
 /// Checks that a score is in the valid range.
 fn in_range(score: f64) -> Result<f64, VerdictError> {
-    if SCORES.contains(&score) { Ok(score) } else { Err(VerdictError::OutOfRange(score)) }
+    if SCORE_RANGE.contains(&score) { Ok(score) } else { Err(VerdictError::OutOfRange(score)) }
 }
 
 #[cfg(test)]

@@ -15,19 +15,19 @@ pub(super) enum ScoreReading {
 }
 
 /// Denominator after a score, and the text after it.
-static OUT_OF: LazyLock<Regex> = LazyLock::new(|| {
+static DENOMINATOR: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"^[\s*_`\]】(（]*(?:/|(?i:out\s+of))[\s*_`]*([0-9]+(?:\.[0-9]+)?)").expect("the pattern is valid")
 });
 
 /// Continuation that makes digits part of a number, a bound or an operand: more digits on the same line, adjacent or after such a sign.
-static GOES_ON: LazyLock<Regex> = LazyLock::new(|| {
+static NUMBER_CONTINUATION: LazyLock<Regex> = LazyLock::new(|| {
     let signs = r"[-–~～−*×+^]|(?i:to|or)\b|至|到|或";
     Regex::new(&format!(r"^(?:[.,][0-9]|[eE][+-]?[0-9]|[ \t\x{{3000}}]*(?:%|(?:{signs})?[ \t\x{{3000}}]*[0-9]))"))
         .expect("the pattern is valid")
 });
 
 /// Words before the maximum of the scale.
-static MAXIMUM: LazyLock<Regex> = LazyLock::new(|| {
+static WORDS_BEFORE_MAXIMUM: LazyLock<Regex> = LazyLock::new(|| {
     let words = r"out\s+of|/|满分|max(?:imum)?\.?(?:\s+(?:score|rating|possible))*";
     Regex::new(&format!(r"(?i)(?:{words})[\s*_`:：为是=]*$")).expect("the pattern is valid")
 });
@@ -51,17 +51,17 @@ pub(super) fn half_width_letter(letter: char) -> char {
 /// Interprets a number and the text after it in the reply.
 pub(super) fn read(number: &str, behind: &str) -> ScoreReading {
     let number = number.parse().map_or(ScoreReading::Unclear, ScoreReading::Number);
-    if stands_alone(behind) { number } else { ScoreReading::Unclear }
+    if is_complete_score(behind) { number } else { ScoreReading::Unclear }
 }
 
 /// Whether a number with this text after it is complete and a score out of 10.
-fn stands_alone(behind: &str) -> bool {
-    rest_of_ten(behind).is_some_and(|rest| !GOES_ON.is_match(rest))
+fn is_complete_score(behind: &str) -> bool {
+    text_after_scale(behind).is_some_and(|rest| !NUMBER_CONTINUATION.is_match(rest))
 }
 
 /// Returns the text after a score and its scale, if it has one; `None` if the scale is not 10.
-pub(super) fn rest_of_ten(behind: &str) -> Option<&str> {
-    match OUT_OF.captures(behind) {
+pub(super) fn text_after_scale(behind: &str) -> Option<&str> {
+    match DENOMINATOR.captures(behind) {
         Some(found) => (found[1].parse() == Ok(10.0)).then(|| &behind[found[0].len()..]),
         None => Some(behind),
     }
@@ -69,7 +69,7 @@ pub(super) fn rest_of_ten(behind: &str) -> Option<&str> {
 
 /// Whether the text before a number identifies it as the maximum of the scale.
 pub(super) fn names_maximum(before: &str) -> bool {
-    MAXIMUM.is_match(before)
+    WORDS_BEFORE_MAXIMUM.is_match(before)
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ static ALIGNBENCH_ENTRY: LazyLock<Regex> =
 static ALIGNBENCH_OVERALL: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"'综合得分': ([0-9]+(?:\.[0-9]{1,2})?)").expect("the pattern is valid"));
 static URS_GROUP: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\{[^}]+\}").expect("the pattern is valid"));
-static BRACKET: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\[([0-9]+)\]").expect("the pattern is valid"));
+static BRACKETED_NUMBER: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\[([0-9]+)\]").expect("the pattern is valid"));
 
 /// Parses like AlignBench: the last braces of one line, names in straight quotes and one space after the colon, any number.
 ///
@@ -61,7 +61,7 @@ pub fn urs(reply: &str, dimensions: &[&str]) -> Result<Rating, VerdictError> {
 /// # Errors
 /// [`VerdictError::Unreadable`] if there is none.
 pub fn mtbench101(reply: &str) -> Result<Rating, VerdictError> {
-    let found = BRACKET.captures(reply).ok_or(VerdictError::Unreadable)?;
+    let found = BRACKETED_NUMBER.captures(reply).ok_or(VerdictError::Unreadable)?;
     let score = number(&found[1]).ok_or(VerdictError::Unreadable)?;
     Ok(Rating::new(score, BTreeMap::new()))
 }

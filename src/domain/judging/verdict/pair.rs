@@ -75,19 +75,19 @@ impl Levels {
     pub fn parse(self, reply: &str) -> Result<Verdict, VerdictError> {
         match self {
             Self::Three => parse(reply).map(|winner| Verdict::Pair { winner, margin: None }),
-            Self::Five => five(reply).map(|(winner, margin)| Verdict::Pair { winner, margin: Some(margin) }),
+            Self::Five => parse_five_levels(reply).map(|(winner, margin)| Verdict::Pair { winner, margin: Some(margin) }),
         }
     }
 }
 
-static FIVE: LazyLock<Regex> = LazyLock::new(|| {
+static FIVE_LEVEL_MARK: LazyLock<Regex> = LazyLock::new(|| {
     let side = "([ABＡＢ])";
     Regex::new(&format!(r"(?:\[\[|【【|［［)\s*{side}\s*([<>＜＞=＝]{{1,2}})\s*{side}\s*(?:\]\]|】】|］］)"))
         .expect("the pattern is valid")
 });
 
 /// Parses the last of the five verdicts in either direction: `[[A>>B]]` means the same as `[[B<<A]]`.
-fn five(reply: &str) -> Result<(Preference, Margin), VerdictError> {
+fn parse_five_levels(reply: &str) -> Result<(Preference, Margin), VerdictError> {
     let read = |found: regex::Captures<'_>| {
         let (left, right) = match (&found[1], &found[3]) {
             ("A" | "Ａ", "B" | "Ｂ") => (Preference::A, Preference::B),
@@ -103,13 +103,13 @@ fn five(reply: &str) -> Result<(Preference, Margin), VerdictError> {
             _ => None,
         }
     };
-    let marks = FIVE
+    let marks = FIVE_LEVEL_MARK
         .captures_iter(reply)
         .filter_map(|found| Some(VerdictMark { range: found.get(0)?.range(), says: read(found)? }));
     last_outside_lists(reply, marks.collect()).ok_or_else(|| no_verdict(reply))
 }
 
-static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
+static VERDICT_MARK: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?:\[\[|【【|［［)\s*([ABCＡＢＣ])\s*(?:\]\]|】】|］］)").expect("the pattern is valid")
 });
 
@@ -126,7 +126,7 @@ pub fn parse(reply: &str) -> Result<Preference, VerdictError> {
         };
         Some(VerdictMark { range: found.get(0)?.range(), says })
     };
-    last_outside_lists(reply, TOKEN.captures_iter(reply).filter_map(read).collect()).ok_or_else(|| no_verdict(reply))
+    last_outside_lists(reply, VERDICT_MARK.captures_iter(reply).filter_map(read).collect()).ok_or_else(|| no_verdict(reply))
 }
 
 /// Verdict in its brackets.
@@ -136,28 +136,28 @@ struct VerdictMark<T> {
 }
 
 /// Separator between the marks of a list.
-static LIST: LazyLock<Regex> = LazyLock::new(|| {
+static LIST_SEPARATOR: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r#"^(?:[ \t\x{3000},，、;；/|"'“”‘’「」『』`*]|\b(?i:or|and)\b|或者?|和)*$"#)
         .expect("the pattern is valid")
 });
 
 /// Separator between marks of a list with the condition of each verdict.
-static CONDITION: LazyLock<Regex> = LazyLock::new(|| {
+static CONDITION_SEPARATOR: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r#"^[\s,，、;；"'“”‘’「」『』`*]*(?:(?i:if|when|where|for)\b|如果|若|助手)[^.。!?！？\n]{0,80}$"#)
         .expect("the pattern is valid")
 });
 
 /// Minimum number of verdicts in a list with conditions: it names all of them.
-const ALL_VERDICTS: usize = 3;
+const MIN_LISTED_VERDICTS: usize = 3;
 
 /// Returns the last verdict that is not in a list of different verdicts.
 fn last_outside_lists<T: Copy + PartialEq>(reply: &str, marks: Vec<VerdictMark<T>>) -> Option<T> {
     let between = |one: &VerdictMark<T>, other: &VerdictMark<T>| &reply[one.range.end..other.range.start];
-    let is_list = |one: &VerdictMark<T>, other: &VerdictMark<T>| LIST.is_match(between(one, other));
+    let is_list = |one: &VerdictMark<T>, other: &VerdictMark<T>| LIST_SEPARATOR.is_match(between(one, other));
     let is_form =
-        |one: &VerdictMark<T>, other: &VerdictMark<T>| is_list(one, other) || CONDITION.is_match(between(one, other));
+        |one: &VerdictMark<T>, other: &VerdictMark<T>| is_list(one, other) || CONDITION_SEPARATOR.is_match(between(one, other));
     let outside =
-        marks.chunk_by(is_form).filter(|run| different(run.iter()) < ALL_VERDICTS).flatten().collect::<Vec<_>>();
+        marks.chunk_by(is_form).filter(|run| different(run.iter()) < MIN_LISTED_VERDICTS).flatten().collect::<Vec<_>>();
     let outside = outside.chunk_by(|one, other| is_list(one, other)).filter(|run| different(run.iter().copied()) < 2);
     outside.flatten().next_back().map(|mark| mark.says)
 }

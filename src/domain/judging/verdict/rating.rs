@@ -8,34 +8,34 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-use super::number::{ScoreReading, half_width, names_maximum, read, rest_of_ten};
+use super::number::{ScoreReading, half_width, names_maximum, read, text_after_scale};
 use super::{Rating, VerdictError, in_range, no_verdict};
 
 /// Text in double brackets, ASCII or full width, that begins with a number, and the text after the number within them.
-static BRACKETS: LazyLock<Regex> = LazyLock::new(|| {
+static BRACKETED_RATING: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r#"(?:\[\[|【【|［［)[\s*_`'"]*(-?[0-9]+(?:\.[0-9]+)?)([^\[\]【】［］]*)(?:\]\]|】】|］］)"#)
         .expect("the pattern is valid")
 });
 
 /// Text allowed after the number: the scale, a unit, an explanation without numbers.
-static ADDITION: LazyLock<Regex> = LazyLock::new(|| {
+static ALLOWED_SUFFIX: LazyLock<Regex> = LazyLock::new(|| {
     let scale = r"(?:\s*[(（]?(?:/|(?i:out\s+of))\s*10[)）]?)?";
     Regex::new(&format!(r#"^{scale}\s*(?:分|(?i:points?))?\s*(?:[(（:：][^0-9]*)?[\s*_`'".。]*$"#))
         .expect("the pattern is valid")
 });
 
 /// Number after the word, with signs such as `**` between them.
-static WORD: LazyLock<Regex> = LazyLock::new(|| {
+static NUMBER_AFTER_WORD: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?i:rating|score|评级|评分)[\s*_`]*[:：][\s*_`\[【]*(-?[0-9]+(?:\.[0-9]+)?)")
         .expect("the pattern is valid")
 });
 
 /// Mark at the end of the text that nothing closes: `[[1` may be the beginning of `[[10]]`.
-static UNCLOSED: LazyLock<Regex> =
+static UNCLOSED_MARK: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r#"(?:\[\[|【【|［［)[\s*_`'"]*-?[0-9]*\.?[0-9]*\s*$"#).expect("the pattern is valid"));
 
 /// Separator that joins two marks into a range.
-static RANGE: LazyLock<Regex> = LazyLock::new(|| {
+static RANGE_SEPARATOR: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?:\]\]|】】|］］)\s*(?:[-–~～−]|(?i:to|or)\b|至|到|或)\s*$").expect("the pattern is valid")
 });
 
@@ -50,14 +50,14 @@ static LINK: LazyLock<Regex> =
 /// [`VerdictError`] if there is none, or it is outside 1 to 10.
 pub fn parse(reply: &str) -> Result<Rating, VerdictError> {
     let text = half_width(reply);
-    if UNCLOSED.is_match(&text) {
+    if UNCLOSED_MARK.is_match(&text) {
         return Err(no_verdict(reply));
     }
     let in_brackets = |footnotes: bool| {
-        let marks = BRACKETS.captures_iter(&text).filter(|found| is_footnote(&text, found) == footnotes);
+        let marks = BRACKETED_RATING.captures_iter(&text).filter(|found| is_footnote(&text, found) == footnotes);
         marks.filter_map(|found| of_mark(&text, &found)).last()
     };
-    let behind_word = || WORD.captures_iter(&text).filter_map(|found| of_word(&text, &found)).last();
+    let behind_word = || NUMBER_AFTER_WORD.captures_iter(&text).filter_map(|found| of_word(&text, &found)).last();
     // A footnote mark is the score if there is no other: "[[7]]: a good answer".
     match in_brackets(false).or_else(behind_word).or_else(|| in_brackets(true)) {
         Some(ScoreReading::Number(number)) => Ok(Rating::new(in_range(number)?, BTreeMap::new())),
@@ -80,7 +80,7 @@ fn of_mark(text: &str, found: &Captures<'_>) -> Option<ScoreReading> {
     if LINK.is_match(behind) {
         return None;
     }
-    let reading = match ADDITION.is_match(&found[2]) && rest_of_ten(behind).is_some() && !RANGE.is_match(before) {
+    let reading = match ALLOWED_SUFFIX.is_match(&found[2]) && text_after_scale(behind).is_some() && !RANGE_SEPARATOR.is_match(before) {
         true => read(&found[1], ""),
         false => ScoreReading::Unclear,
     };

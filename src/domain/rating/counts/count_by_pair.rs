@@ -1,6 +1,6 @@
 //! Counts the votes of a log by pair, fast enough for millions of votes.
 //!
-//! Up to [`DENSE_MODELS`] models, a table has one counter for every ordered pair and outcome; beyond, pairs are hashed.
+//! Up to [`MAX_DENSE_MODELS`] models, a table has one counter for every ordered pair and outcome; beyond, pairs are hashed.
 //! Counts are integers, so the number of threads does not change the sums.
 
 use std::collections::HashMap;
@@ -10,19 +10,19 @@ use crate::battle::Outcome;
 use crate::rating::vote_log::VoteLog;
 
 /// Maximum number of models for the dense table, which then takes 64 MB.
-const DENSE_MODELS: usize = 2_000;
+const MAX_DENSE_MODELS: usize = 2_000;
 /// Maximum number of models for which a second thread with its own table is faster.
-const SHARED_MODELS: usize = 500;
+const MAX_PARALLEL_MODELS: usize = 500;
 /// Minimum number of votes for which a second thread is faster.
-const SHARED_VOTES: usize = 200_000;
-const OUTCOMES: usize = Outcome::ALL.len();
+const MIN_PARALLEL_VOTES: usize = 200_000;
+const OUTCOME_COUNT: usize = Outcome::ALL.len();
 
 /// Counts the votes of every pair that met, by positions in [`VoteLog::models`] with the lower one first.
 pub(in crate::rating) fn count_by_pair(log: &VoteLog) -> Vec<(u32, u32, PairCounts)> {
     let votes = VoteSlice { a: &log.a, b: &log.b, outcomes: &log.outcomes };
     let models = log.models.as_slice().len();
     // A counter holds at most 2^32 − 1 votes.
-    if models <= DENSE_MODELS && u32::try_from(log.len()).is_ok() { dense(models, votes) } else { hashed(votes) }
+    if models <= MAX_DENSE_MODELS && u32::try_from(log.len()).is_ok() { count_in_dense_table(models, votes) } else { hashed(votes) }
 }
 
 /// A range of votes, in columns.
@@ -45,8 +45,8 @@ impl VoteSlice<'_> {
     }
 }
 
-fn dense(models: usize, votes: VoteSlice<'_>) -> Vec<(u32, u32, PairCounts)> {
-    let cells = if votes.outcomes.len() > SHARED_VOTES && models <= SHARED_MODELS {
+fn count_in_dense_table(models: usize, votes: VoteSlice<'_>) -> Vec<(u32, u32, PairCounts)> {
+    let cells = if votes.outcomes.len() > MIN_PARALLEL_VOTES && models <= MAX_PARALLEL_MODELS {
         let (one, other) = votes.halves();
         let (mut cells, more) = rayon::join(|| table(models, one), || table(models, other));
         cells.iter_mut().zip(more).for_each(|(cell, more)| *cell += more);
@@ -59,9 +59,9 @@ fn dense(models: usize, votes: VoteSlice<'_>) -> Vec<(u32, u32, PairCounts)> {
 
 /// Counts votes by A, B and outcome, at index (a·models + b)·4 + outcome.
 fn table(models: usize, votes: VoteSlice<'_>) -> Vec<u32> {
-    let mut cells = vec![0_u32; models * models * OUTCOMES];
+    let mut cells = vec![0_u32; models * models * OUTCOME_COUNT];
     for (a, b, outcome) in votes.rows() {
-        cells[(a as usize * models + b as usize) * OUTCOMES + outcome as usize] += 1;
+        cells[(a as usize * models + b as usize) * OUTCOME_COUNT + outcome as usize] += 1;
     }
     cells
 }
@@ -80,7 +80,7 @@ fn pairs_of(models: usize, cells: &[u32]) -> Vec<(u32, u32, PairCounts)> {
 }
 
 fn counts_at(cells: &[u32], pair: usize) -> PairCounts {
-    let count = |outcome: Outcome| u64::from(cells[pair * OUTCOMES + outcome as usize]);
+    let count = |outcome: Outcome| u64::from(cells[pair * OUTCOME_COUNT + outcome as usize]);
     PairCounts {
         first_wins: count(Outcome::AWins),
         second_wins: count(Outcome::BWins),
@@ -114,7 +114,7 @@ mod tests {
         for _ in 0..votes {
             let a = rng.random_range(0..models);
             let b = (a + rng.random_range(1..models)) % models;
-            let outcome = Outcome::ALL[rng.random_range(0..OUTCOMES)];
+            let outcome = Outcome::ALL[rng.random_range(0..OUTCOME_COUNT)];
             log.push(&format!("model {a}"), &format!("model {b}"), outcome).unwrap();
         }
         log
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn a_table_on_one_thread_or_two_and_hashing_count_alike() {
-        let log = random_log(7, SHARED_VOTES + 1);
+        let log = random_log(7, MIN_PARALLEL_VOTES + 1);
         let votes = VoteSlice { a: &log.a, b: &log.b, outcomes: &log.outcomes };
         let counted = count_by_pair(&log);
         assert_eq!(counted, pairs_of(7, &table(7, votes)));
@@ -138,12 +138,12 @@ mod tests {
     #[test]
     fn more_models_than_a_table_holds_are_counted_too() {
         let mut log = VoteLog::default();
-        for model in 0..DENSE_MODELS {
+        for model in 0..MAX_DENSE_MODELS {
             log.push("first", &format!("model {model}"), Outcome::AWins).unwrap();
             log.push(&format!("model {model}"), "first", Outcome::Tie).unwrap();
         }
         let counts = PairCounts { first_wins: 1, ties: 1, ..PairCounts::default() };
-        let expected: Vec<_> = (1..=position(DENSE_MODELS)).map(|second| (0, second, counts)).collect();
+        let expected: Vec<_> = (1..=position(MAX_DENSE_MODELS)).map(|second| (0, second, counts)).collect();
         assert_eq!(sorted(count_by_pair(&log)), expected);
     }
 }

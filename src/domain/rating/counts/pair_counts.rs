@@ -7,7 +7,7 @@ use crate::battle::vote_receipt::CrowdAgreement;
 use crate::rating::scoring::Scoring;
 
 /// Minimum number of earlier votes on a pair for a comparison with a new vote.
-pub const ENOUGH_TO_COMPARE: u64 = 10;
+pub const MIN_VOTES_TO_COMPARE: u64 = 10;
 
 /// Votes of one pair by outcome; `first` is the model with the lower position.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -36,7 +36,7 @@ impl PairCounts {
     }
 
     /// Computes the agreement of earlier votes with a vote that has the first model on side A; `None` with fewer than
-    /// [`ENOUGH_TO_COMPARE`].
+    /// [`MIN_VOTES_TO_COMPARE`].
     #[must_use]
     pub fn agreement(self, outcome: Outcome) -> Option<CrowdAgreement> {
         let same = match outcome {
@@ -46,7 +46,7 @@ impl PairCounts {
             Outcome::BothBad => self.both_bad,
         };
         let votes = self.total();
-        (votes >= ENOUGH_TO_COMPARE).then_some(CrowdAgreement { same, votes })
+        (votes >= MIN_VOTES_TO_COMPARE).then_some(CrowdAgreement { same, votes })
     }
 
     /// Counts one more vote.

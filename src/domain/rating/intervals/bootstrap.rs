@@ -15,7 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::sandwich::{Ends, Intervals};
-use super::voter_resampling::{TOGETHER, VoterVotes};
+use super::voter_resampling::{REPLICATES_PER_PASS, VoterVotes};
 use crate::rating::FitError;
 use crate::rating::counts::pair_counts::PairCounts;
 use crate::rating::counts::tally::{PairTally, Tally};
@@ -134,7 +134,7 @@ fn fit_replicates(
     let blocks: Vec<Centre> = blocks_of(fit).into_iter().map(centre).collect::<Result<_, _>>()?;
     let numbers: Vec<u32> = (0..options.replicates).collect();
     let replicates: Vec<Vec<Vec<BlockReplicate>>> = numbers
-        .par_chunks(TOGETHER)
+        .par_chunks(REPLICATES_PER_PASS)
         .map(|numbers| {
             let mut rngs: Vec<ChaCha8Rng> = numbers.iter().map(|&replicate| options.rng(replicate)).collect();
             let drawn = match voters {
@@ -163,7 +163,7 @@ pub(in crate::rating) fn resampled_win_tie_rates(
         drawn.iter().map(|drawn| win_tie_rates(tally, drawn)).collect()
     };
     let numbers: Vec<u32> = (0..options.replicates).collect();
-    let replicates: Vec<Vec<Vec<Option<f64>>>> = numbers.par_chunks(TOGETHER).map(rates).collect();
+    let replicates: Vec<Vec<Vec<Option<f64>>>> = numbers.par_chunks(REPLICATES_PER_PASS).map(rates).collect();
     replicates.into_iter().flatten().collect()
 }
 

@@ -51,7 +51,7 @@ pub(in crate::rating) fn cluster(
         let half = meat * &inverse;
         found.put(block, &quadratic_forms(&inverse, &half));
         found.drop_without_own_scores(block, &own);
-        if Covariances::keep(block.members.len()) {
+        if Covariances::is_kept_for(block.members.len()) {
             found.put_covariance(block, &inverse * half);
         }
     }

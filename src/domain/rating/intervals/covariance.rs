@@ -17,7 +17,7 @@ pub(in crate::rating) struct Covariances {
 
 impl Covariances {
     /// Whether the covariance of a block of `models` models is kept.
-    pub(in crate::rating) fn keep(models: usize) -> bool {
+    pub(in crate::rating) fn is_kept_for(models: usize) -> bool {
         models <= MAX_MODELS
     }
 

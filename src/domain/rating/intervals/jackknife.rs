@@ -61,7 +61,7 @@ pub(in crate::rating) fn jackknife(
     for leaving in leaving {
         let leaving = leaving?;
         let (block, sums) = (leaving.block, leaving.sums(&votes, weights)?);
-        let covariance = Covariances::keep(block.members.len()).then(|| sums.covariance(&leaving.inverse)).flatten();
+        let covariance = Covariances::is_kept_for(block.members.len()).then(|| sums.covariance(&leaving.inverse)).flatten();
         let variances = match &covariance {
             Some(covariance) => Some(covariance.diagonal()),
             None => sums.variances(&leaving.inverse),

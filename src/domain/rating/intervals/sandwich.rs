@@ -189,7 +189,7 @@ pub(in crate::rating) fn joint_sandwich(tally: &Tally, fit: &Fit) -> Result<Unce
         let sandwich = BlockSandwich::new(&block, &tally.pairs, squares, &block.point(fit))?;
         found.put(&block, &sandwich.variances());
         found.drop_without_own_scores(&block, &own_scores(block.members.len(), &sandwich.pairs));
-        if Covariances::keep(block.members.len()) {
+        if Covariances::is_kept_for(block.members.len()) {
             found.put_covariance(&block, sandwich.covariance());
         }
     }
@@ -220,8 +220,8 @@ impl BlockSandwich {
     fn variances(&self) -> DVector<f64> {
         let size = self.inverse.nrows();
         let mut variances = DVector::zeros(size);
-        variances.as_mut_slice().par_chunks_mut(ROWS).enumerate().for_each(|(part, variances)| {
-            let rows = part * ROWS..part * ROWS + variances.len();
+        variances.as_mut_slice().par_chunks_mut(ROWS_PER_BATCH).enumerate().for_each(|(part, variances)| {
+            let rows = part * ROWS_PER_BATCH..part * ROWS_PER_BATCH + variances.len();
             let column = |column: usize| &self.inverse.as_slice()[column * size..][rows.clone()];
             add_scores(column, &self.pairs, self.nu, variances);
         });
@@ -276,7 +276,7 @@ pub(in crate::rating) fn own_scores_of(block: &ModelBlock, tally: &Tally, point:
 }
 
 /// Number of parameters whose variances are summed together: their rows of H⁺ stay in the cache.
-const ROWS: usize = 32;
+const ROWS_PER_BATCH: usize = 32;
 
 /// Adds the pairs' terms to the variances of some parameters, given the columns of their rows of H⁺.
 fn add_scores<'h>(

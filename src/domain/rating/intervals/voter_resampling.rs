@@ -12,15 +12,15 @@ use crate::rating::scoring::Scoring;
 use crate::rating::vote_log::{VoteLog, VotersKnown};
 
 /// Number of kinds of votes of a pair: for its first model, for its second, ties, "both bad".
-const KINDS: usize = 4;
-const TIE: usize = 2;
-const BOTH_BAD: usize = 3;
+const VOTE_KINDS: usize = 4;
+const TIE_INDEX: usize = 2;
+const BOTH_BAD_INDEX: usize = 3;
 /// Number of replicates that are counted in one pass.
-pub(in crate::rating) const TOGETHER: usize = 8;
+pub(in crate::rating) const REPLICATES_PER_PASS: usize = 8;
 
 /// The votes of each voter, by pair and kind.
 pub(in crate::rating) struct VoterVotes {
-    /// The pair's position in the tally times [`KINDS`], plus the kind.
+    /// The pair's position in the tally times [`VOTE_KINDS`], plus the kind.
     votes: Vec<u32>,
     /// Start of each voter's votes, and the end of the last.
     starts: Vec<usize>,
@@ -65,17 +65,17 @@ impl VoterVotes {
     }
 
     /// Draws, for each stream, as many voters as there are with replacement and tallies their votes. Each vote has the mean weight of its
-    /// pair and outcome. One pass over the votes counts them for [`TOGETHER`] replicates.
+    /// pair and outcome. One pass over the votes counts them for [`REPLICATES_PER_PASS`] replicates.
     pub(in crate::rating) fn sample_tallies(&self, tally: &Tally, rngs: &mut [ChaCha8Rng]) -> Vec<Vec<PairTally>> {
         self.sample_counts(tally.pairs.len(), rngs).iter().map(|drawn| tally_of(tally, drawn)).collect()
     }
 
     /// Counts by outcome, for each of the tally's `pairs` pairs, the votes that [`sample_tallies`](Self::sample_tallies) draws.
     pub(in crate::rating) fn sample_counts(&self, pairs: usize, rngs: &mut [ChaCha8Rng]) -> Vec<Vec<PairCounts>> {
-        let drawn = rngs.chunks_mut(TOGETHER).flat_map(|rngs| {
-            let counts = self.counts_of(rngs, KINDS * pairs);
+        let drawn = rngs.chunks_mut(REPLICATES_PER_PASS).flat_map(|rngs| {
+            let counts = self.counts_of(rngs, VOTE_KINDS * pairs);
             (0..rngs.len()).map(move |replicate| {
-                counts.chunks_exact(KINDS).map(|kinds| counts_of_pair(kinds, replicate)).collect::<Vec<PairCounts>>()
+                counts.chunks_exact(VOTE_KINDS).map(|kinds| counts_of_pair(kinds, replicate)).collect::<Vec<PairCounts>>()
             })
         });
         drawn.collect()
@@ -102,15 +102,15 @@ impl VoterVotes {
         times
     }
 
-    /// Counts how often each kind of vote is drawn, in each of up to [`TOGETHER`] replicates.
-    fn counts_of(&self, rngs: &mut [ChaCha8Rng], kinds: usize) -> Vec<[u32; TOGETHER]> {
-        let mut times: [Vec<u32>; TOGETHER] = std::array::from_fn(|_| vec![0; self.voters()]);
+    /// Counts how often each kind of vote is drawn, in each of up to [`REPLICATES_PER_PASS`] replicates.
+    fn counts_of(&self, rngs: &mut [ChaCha8Rng], kinds: usize) -> Vec<[u32; REPLICATES_PER_PASS]> {
+        let mut times: [Vec<u32>; REPLICATES_PER_PASS] = std::array::from_fn(|_| vec![0; self.voters()]);
         for (times, rng) in times.iter_mut().zip(rngs) {
             *times = self.sample_voters(rng);
         }
-        let mut counts = vec![[0; TOGETHER]; kinds];
+        let mut counts = vec![[0; REPLICATES_PER_PASS]; kinds];
         for (voter, ends) in self.starts.windows(2).enumerate() {
-            let times: [u32; TOGETHER] = std::array::from_fn(|replicate| times[replicate][voter]);
+            let times: [u32; REPLICATES_PER_PASS] = std::array::from_fn(|replicate| times[replicate][voter]);
             for &kind in &self.votes[ends[0]..ends[1]] {
                 counts[kind as usize].iter_mut().zip(times).for_each(|(count, times)| *count += times);
             }
@@ -121,13 +121,13 @@ impl VoterVotes {
 
 /// Maps "both bad" votes to ties, since a fit rates the two alike.
 fn as_rated(votes: &[u32]) -> impl Iterator<Item = u32> {
-    votes.iter().map(|&vote| vote - u32::from(vote as usize % KINDS == BOTH_BAD))
+    votes.iter().map(|&vote| vote - u32::from(vote as usize % VOTE_KINDS == BOTH_BAD_INDEX))
 }
 
 /// Returns the drawn votes of a pair in one replicate.
-fn counts_of_pair(kinds: &[[u32; TOGETHER]], replicate: usize) -> PairCounts {
+fn counts_of_pair(kinds: &[[u32; REPLICATES_PER_PASS]], replicate: usize) -> PairCounts {
     let drawn = |kind: usize| u64::from(kinds[kind][replicate]);
-    PairCounts { first_wins: drawn(0), second_wins: drawn(1), ties: drawn(TIE), both_bad: drawn(BOTH_BAD) }
+    PairCounts { first_wins: drawn(0), second_wins: drawn(1), ties: drawn(TIE_INDEX), both_bad: drawn(BOTH_BAD_INDEX) }
 }
 
 /// Builds the pairs of one replicate that have votes.
@@ -145,10 +145,10 @@ fn kind_of_vote(vote: &VoterVote, tally: &Tally) -> Option<u32> {
     let kind = match vote.outcome {
         Outcome::AWins => usize::from(a > b),
         Outcome::BWins => usize::from(a < b),
-        Outcome::Tie => TIE,
-        Outcome::BothBad => BOTH_BAD,
+        Outcome::Tie => TIE_INDEX,
+        Outcome::BothBad => BOTH_BAD_INDEX,
     };
-    u32::try_from(KINDS * pair + kind).ok()
+    u32::try_from(VOTE_KINDS * pair + kind).ok()
 }
 
 #[cfg(test)]
@@ -227,7 +227,7 @@ mod tests {
         let tally = Tally::from_log(&log, Scoring::default());
         let by_voter = VotesByVoter::new(&log, log.voters.as_ref().unwrap(), Scoring::default(), &tally);
         let votes = VoterVotes::new(&by_voter, &tally);
-        let rngs = || (0..2 * TOGETHER as u64 + 3).map(ChaCha8Rng::seed_from_u64);
+        let rngs = || (0..2 * REPLICATES_PER_PASS as u64 + 3).map(ChaCha8Rng::seed_from_u64);
         let together = votes.sample_tallies(&tally, &mut rngs().collect::<Vec<_>>());
         let apart: Vec<Vec<PairTally>> = rngs().flat_map(|rng| votes.sample_tallies(&tally, &mut [rng])).collect();
         assert_eq!(together, apart);

@@ -18,7 +18,7 @@ use crate::battle::Outcome;
 use crate::stats::real_len;
 
 /// Minimum design effect of all votes. A few votes that agree by chance, or only ties, would give 0.
-const LEAST: f64 = 0.1;
+const MIN_DESIGN_EFFECT: f64 = 0.1;
 
 /// Design effects of votes.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -53,7 +53,7 @@ fn of_all_votes(members: &[usize], inverse: &DMatrix<f64>, intervals: &Intervals
     let (known, sum) = errors().fold((0_usize, 0.0), |(known, sum), error| (known + 1, sum + error * error));
     // H⁺ is known up to a constant, which centring removes.
     let independent = (inverse.trace() - inverse.sum() / size) / size;
-    if known == 0 || independent <= 0.0 { 1.0 } else { (sum / real_len(known) / independent).max(LEAST) }
+    if known == 0 || independent <= 0.0 { 1.0 } else { (sum / real_len(known) / independent).max(MIN_DESIGN_EFFECT) }
 }
 
 /// Computes Σ|s|² over voters and slices, over Σ|s|² over voters.

@@ -30,7 +30,7 @@ use super::scoring::TieRule;
 use super::slice::SliceColumn;
 use super::vote_log::VoteLog;
 use super::weighting::Reweight;
-use super::{CENTRE, FitError, POINTS_PER_STRENGTH};
+use super::{MEAN_RATING, FitError, POINTS_PER_STRENGTH};
 use crate::stats::confidence::ConfidenceLevel;
 
 /// Maximum number of models: the cost grows with the cube of their number, for each slice.
@@ -142,7 +142,7 @@ fn pooled_slice<'n>(
     };
     let rating = |(place, &member): (usize, &usize)| {
         let rating = around(found.strengths.of(place));
-        let [rating, lower, upper] = rating.map(|points| CENTRE + points);
+        let [rating, lower, upper] = rating.map(|points| MEAN_RATING + points);
         let [difference, difference_lower, difference_upper] = around(found.differences.of(place));
         let (model, battles) = (name(member).to_owned(), votes.battles[place]);
         PooledRating { model, battles, rating, lower, upper, difference, difference_lower, difference_upper }

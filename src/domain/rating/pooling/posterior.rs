@@ -30,28 +30,28 @@ use crate::stats::cholesky::{cholesky, inverse};
 use crate::stats::real_len;
 
 /// Bounds of ln τ: 0.2 and 1,200 points.
-const LOG_SPREAD: (f64, f64) = (-6.9, 1.94);
+const LOG_SPREAD_BOUNDS: (f64, f64) = (-6.9, 1.94);
 /// Scale s of the prior on τ: 174 points. Half of its weight is below 117 points.
-const PRIOR_SPREAD: f64 = 1.0;
+const PRIOR_SCALE: f64 = 1.0;
 /// Tolerance of ln τ at the peak.
-const PEAK_ERROR: f64 = 1e-6;
+const PEAK_TOLERANCE: f64 = 1e-6;
 const MAX_EVALUATIONS: u64 = 60;
 /// Distance in ln τ over which the curvature at the peak is measured.
-const NEARBY: f64 = 0.1;
+const CURVATURE_DISTANCE: f64 = 0.1;
 /// Steps of the trapezoidal rule below and above the peak, each of one standard deviation. The lower tail is longer.
-const STEPS: std::ops::RangeInclusive<i32> = -5..=3;
+const TRAPEZOID_STEPS: std::ops::RangeInclusive<i32> = -5..=3;
 /// Largest step, for a flat peak.
-const LONGEST_STEP: f64 = 0.7;
+const MAX_STEP_LENGTH: f64 = 0.7;
 /// Share of the density at the peak below which a point is left out.
-const NEGLIGIBLE: f64 = 1e-4;
+const NEGLIGIBLE_DENSITY: f64 = 1e-4;
 const MAX_STEPS: usize = 100;
 const MAX_HALVINGS: usize = 50;
 /// Convergence is quadratic: after a step of this length the error is below rounding.
-const LAST_STEP: f64 = 1e-8;
+const STEP_TOLERANCE: f64 = 1e-8;
 /// Share of the predicted decrease that a step must achieve (Armijo's rule).
-const SUFFICIENT: f64 = 1e-4;
+const ARMIJO_FRACTION: f64 = 1e-4;
 /// Relative rounding error of a sum over all votes.
-const NOISE: f64 = 1e-12;
+const SUM_ROUNDING: f64 = 1e-12;
 
 /// The posterior of all slices.
 #[derive(Debug)]
@@ -152,26 +152,26 @@ impl Posterior {
 
 /// Computes the points of the trapezoidal rule, with the density of ln τ relative to its peak.
 fn nodes<'v>(slices: &'v [SliceLoss], start: &Mode) -> Result<Vec<(f64, Conditional<'v>)>, FitError> {
-    let (low, high) = LOG_SPREAD;
+    let (low, high) = LOG_SPREAD_BOUNDS;
     let density = Density { slices, latest: RefCell::new(start.clone()) };
-    let search = Executor::new(density, BrentOpt::new(low, high).set_tolerance(0.0, PEAK_ERROR))
+    let search = Executor::new(density, BrentOpt::new(low, high).set_tolerance(0.0, PEAK_TOLERANCE))
         .configure(|state| state.max_iters(MAX_EVALUATIONS))
         .ctrlc(false)
         .run()
         .map_err(|error| FitError::Solver(error.into()))?;
     let peak = Conditional::at(slices, start, search.state.get_best_param().copied().unwrap_or(low))?;
     let at = |log_spread: f64| Conditional::at(slices, &peak.mode, log_spread);
-    let [below, above] = [at(peak.log_spread - NEARBY)?, at(peak.log_spread + NEARBY)?].map(|near| near.log_density());
+    let [below, above] = [at(peak.log_spread - CURVATURE_DISTANCE)?, at(peak.log_spread + CURVATURE_DISTANCE)?].map(|near| near.log_density());
     let inside = |log_spread: f64| (low..=high).contains(&log_spread);
-    let curvature = (2.0 * peak.log_density() - below - above) / (NEARBY * NEARBY);
-    let step = if curvature > 0.0 { curvature.sqrt().recip().min(LONGEST_STEP) } else { LONGEST_STEP };
+    let curvature = (2.0 * peak.log_density() - below - above) / (CURVATURE_DISTANCE * CURVATURE_DISTANCE);
+    let step = if curvature > 0.0 { curvature.sqrt().recip().min(MAX_STEP_LENGTH) } else { MAX_STEP_LENGTH };
     let most = peak.log_density();
     let mut nodes = Vec::new();
-    for log_spread in STEPS.map(|count| peak.log_spread + f64::from(count) * step).filter(|&at| inside(at)) {
+    for log_spread in TRAPEZOID_STEPS.map(|count| peak.log_spread + f64::from(count) * step).filter(|&at| inside(at)) {
         let node = at(log_spread)?;
         nodes.push(((node.log_density() - most).exp(), node));
     }
-    nodes.retain(|(density, _)| *density > NEGLIGIBLE);
+    nodes.retain(|(density, _)| *density > NEGLIGIBLE_DENSITY);
     Ok(nodes)
 }
 
@@ -183,8 +183,8 @@ impl<'v> Conditional<'v> {
         for _ in 0..MAX_STEPS {
             let (step, slope, curvature) = newton_step(slices, &reached.mode, precision)?;
             let length = step.length();
-            reached = descend(slices, reached, &step, slope, precision);
-            if length < LAST_STEP {
+            reached = line_search(slices, reached, &step, slope, precision);
+            if length < STEP_TOLERANCE {
                 let SearchPoint { mode, loss } = reached;
                 return Ok(Self { slices, log_spread, precision, mode, loss, curvature });
             }
@@ -194,7 +194,7 @@ impl<'v> Conditional<'v> {
 
     /// Computes ln (τ·L(τ)·exp(−τ²/2s²)), up to a constant.
     fn log_density(&self) -> f64 {
-        let prior = -0.5 / (self.precision * PRIOR_SPREAD * PRIOR_SPREAD);
+        let prior = -0.5 / (self.precision * PRIOR_SCALE * PRIOR_SCALE);
         self.log_spread + prior - self.loss - 0.5 * self.curvature.log_det
     }
 
@@ -268,7 +268,7 @@ impl Mode {
     }
 
     /// Computes the strengths in a slice.
-    fn within(&self, slice: usize, members: &[usize]) -> DVector<f64> {
+    fn slice_strengths(&self, slice: usize, members: &[usize]) -> DVector<f64> {
         self.strengths.select_rows(members) + &self.differences[slice]
     }
 }
@@ -276,7 +276,7 @@ impl Mode {
 /// Computes −ℓ + λ|δ|²/2.
 fn loss(slices: &[SliceLoss], at: &Mode, precision: f64) -> f64 {
     let of_slice = |(slice, votes): (usize, &SliceLoss)| {
-        votes.loss.value(&at.within(slice, &votes.members)) + 0.5 * precision * at.differences[slice].norm_squared()
+        votes.loss.value(&at.slice_strengths(slice, &votes.members)) + 0.5 * precision * at.differences[slice].norm_squared()
     };
     // Summed in order, independent of the number of threads.
     let losses: Vec<f64> = slices.par_iter().enumerate().map(of_slice).collect();
@@ -295,7 +295,7 @@ struct SliceTerms {
 
 impl SliceTerms {
     fn new(votes: &SliceLoss, at: &Mode, slice: usize, precision: f64) -> Result<Self, FitError> {
-        let point = at.within(slice, &votes.members);
+        let point = at.slice_strengths(slice, &votes.members);
         let mut hessian = votes.loss.hessian(&point);
         let models = hessian.nrows();
         (0..models).for_each(|model| hessian[(model, model)] += precision);
@@ -350,12 +350,12 @@ struct SearchPoint {
 }
 
 /// Takes the full step, halved until it lowers the loss enough.
-fn descend(slices: &[SliceLoss], from: SearchPoint, step: &Mode, slope: f64, precision: f64) -> SearchPoint {
+fn line_search(slices: &[SliceLoss], from: SearchPoint, step: &Mode, slope: f64, precision: f64) -> SearchPoint {
     let mut share = 1.0;
     for _ in 0..MAX_HALVINGS {
         let mode = from.mode.plus(share, step);
         let loss = loss(slices, &mode, precision);
-        if loss <= from.loss + SUFFICIENT * share * slope + NOISE * from.loss.abs() {
+        if loss <= from.loss + ARMIJO_FRACTION * share * slope + SUM_ROUNDING * from.loss.abs() {
             return SearchPoint { mode, loss };
         }
         share *= 0.5;

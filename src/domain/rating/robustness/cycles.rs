@@ -50,7 +50,7 @@ pub(super) fn cycles(component: &LargestComponent, replicates: &[Replicate]) -> 
     let majorities = Majorities::new(component.names.len(), component.pairs());
     let triples = majorities.triples();
     let cyclic = majorities.cyclic();
-    let clearest = majorities.clearest().map(|circle| CyclicTriple {
+    let clearest = majorities.clearest_cycle().map(|circle| CyclicTriple {
         models: circle.models.map(|model| component.names[model].clone()),
         wins: circle.models.map(|model| majorities.wins_over(model, circle.next(model))),
         losses: circle.models.map(|model| majorities.wins_over(circle.next(model), model)),

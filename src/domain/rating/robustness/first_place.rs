@@ -1,6 +1,6 @@
 //! Robustness of the first place: the fewest votes, and the voters, whose removal gives it to another model.
 //!
-//! Votes are found as for neighbours (`flips.rs`), against each of the next [`CHALLENGERS`] models. Voters are left out in the
+//! Votes are found as for neighbours (`flips.rs`), against each of the next [`MAX_CHALLENGERS`] models. Voters are left out in the
 //! order of their influence on the lead, Σ (y − p)·(h_a − h_b) over their votes with h = H⁺(e_first − e_challenger), and
 //! each is confirmed by a fit without it, until a batch changes nothing.
 
@@ -21,9 +21,9 @@ use crate::rating::fit::Fit;
 use crate::stats::real;
 
 /// Number of models that may take the first place.
-const CHALLENGERS: usize = 5;
+const MAX_CHALLENGERS: usize = 5;
 /// Number of voters of a batch, left out one at a time; the search ends after a batch without a decisive voter.
-const BATCH: usize = 64;
+const VOTERS_PER_BATCH: usize = 64;
 /// Number of voters times pairs after which no further batch is left out, which bounds the running time.
 const MAX_PAIRS: usize = 2_000_000;
 
@@ -125,7 +125,7 @@ impl<'a> FirstPlaceChallengers<'a> {
         let first = component.place(*first)?;
         let mut others: Vec<usize> = (0..component.members.len()).filter(|&model| model != first).collect();
         others.sort_by(|&one, &other| component.strengths[other].total_cmp(&component.strengths[one]));
-        others.truncate(CHALLENGERS);
+        others.truncate(MAX_CHALLENGERS);
         Some(Self { component, first, challengers: others })
     }
 
@@ -161,7 +161,7 @@ impl<'a> FirstPlaceChallengers<'a> {
         refit: &Refit<'_>,
     ) -> Result<DecisiveVoters, FitError> {
         let (mut decisive, mut left_out, mut strongest) = (0, 0, None);
-        for batch in self.by_influence(tally, voters).chunks(BATCH) {
+        for batch in self.by_influence(tally, voters).chunks(VOTERS_PER_BATCH) {
             let lead = |votes: &&Vec<CountedVote>| Ok((votes.len(), self.lead_without(&refit.without(votes)?)));
             let leads: Vec<(usize, Option<f64>)> = batch.par_iter().map(lead).collect::<Result<_, FitError>>()?;
             left_out += batch.len();

@@ -27,7 +27,7 @@ use crate::stats::real;
 /// Maximum number of refits. Each removes half of the needed votes, so this is far more than any log takes.
 const MAX_STEPS: usize = 200;
 /// Number of votes at or below which votes are removed one at a time.
-const FEW: u64 = 6;
+const MAX_SINGLE_REMOVALS: u64 = 6;
 
 /// Votes of one pair and outcome.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -110,7 +110,7 @@ impl FittedComponent {
     fn remove_votes(&self, left: &mut Tally, upper: usize, lower: usize, gap: f64) -> bool {
         let support = self.order_support(left, upper, lower);
         let needed = needed(&support, gap);
-        let mut to_take = if needed <= FEW { 1 } else { needed / 2 };
+        let mut to_take = if needed <= MAX_SINGLE_REMOVALS { 1 } else { needed / 2 };
         for kind in &support {
             let votes = kind.votes.min(to_take);
             *kind.kind.votes(&mut left.pairs[kind.pair]) -= real(votes);

@@ -17,9 +17,9 @@ use super::flips::whole;
 use super::replicates::{Replicate, mean, p_value};
 
 /// Number of pairs listed.
-const WORST_LISTED: usize = 5;
+const MAX_LISTED_PAIRS: usize = 5;
 /// Threshold of 1 − leverage: below it, a pair determines its own prediction and cannot contradict it.
-const FREE: f64 = 1e-6;
+const MIN_LEVERAGE_COMPLEMENT: f64 = 1e-6;
 /// Deviances that differ by less are equal up to rounding.
 const ROUNDING: f64 = 1e-8;
 
@@ -97,7 +97,7 @@ impl<'a> PairDeviation<'a> {
         let information = votes * share * (1.0 - share);
         let free = 1.0 - information * component.spread(pair.first, pair.second);
         let excess = pair.points_first() - votes * share;
-        (free > FREE).then_some(Self { pair, share, excess, variance: information * free })
+        (free > MIN_LEVERAGE_COMPLEMENT).then_some(Self { pair, share, excess, variance: information * free })
     }
 }
 
@@ -132,5 +132,5 @@ fn worst(component: &LargestComponent, deviations: Vec<PairDeviation<'_>>, kappa
             PairMisfit { better, worse, votes, observed: 1.0 - observed, expected: 1.0 - share, residual: -residual }
         }
     };
-    all.into_iter().take(WORST_LISTED).map(listed).collect()
+    all.into_iter().take(MAX_LISTED_PAIRS).map(listed).collect()
 }

@@ -52,7 +52,7 @@ pub(super) fn leave_each_out(
     let mut ranges: Vec<PlaceRange> = places_of(fitted).into_iter().map(PlaceRange::at).collect();
     for places in places {
         for (range, place) in ranges.iter_mut().zip(places) {
-            place.into_iter().for_each(|place| range.widen(place));
+            place.into_iter().for_each(|place| range.extend_to(place));
         }
     }
     let left_out = u64::try_from(looked_at.len()).unwrap_or(u64::MAX);

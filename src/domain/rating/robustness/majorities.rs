@@ -4,7 +4,7 @@ use super::super::counts::tally::PairTally;
 use super::flips::whole;
 
 /// Number of models per word of a row.
-const WORD: usize = u64::BITS as usize;
+const MODELS_PER_WORD: usize = u64::BITS as usize;
 
 /// Summary of the cycles of majorities.
 #[derive(Debug, Clone, Copy)]
@@ -52,7 +52,7 @@ impl<'a> Majorities<'a> {
     }
 
     pub(super) fn summary(&self) -> MajoritySummary {
-        let clarity = self.clearest().map_or(0.0, |circle| circle.clarity);
+        let clarity = self.clearest_cycle().map_or(0.0, |circle| circle.clarity);
         MajoritySummary { cyclic: self.cyclic(), clarity }
     }
 
@@ -65,24 +65,24 @@ impl<'a> Majorities<'a> {
     /// Counts the cycles. Each is found at each of its three majorities.
     pub(super) fn cyclic(&self) -> u64 {
         let graph = self.graph();
-        let closing = |&(winner, loser, _): &(usize, usize, f64)| graph.closing(winner, loser).map(ones).sum::<u64>();
+        let closing = |&(winner, loser, _): &(usize, usize, f64)| graph.closing(winner, loser).map(bit_count).sum::<u64>();
         self.majorities.iter().map(closing).sum::<u64>() / 3
     }
 
     /// Counts the triples whose three pairs all have a majority.
     pub(super) fn triples(&self) -> u64 {
         let graph = self.graph();
-        let common = |&(winner, loser, _): &(usize, usize, f64)| graph.common(winner, loser).map(ones).sum::<u64>();
+        let common = |&(winner, loser, _): &(usize, usize, f64)| graph.common(winner, loser).map(bit_count).sum::<u64>();
         self.majorities.iter().map(common).sum::<u64>() / 3
     }
 
     /// Finds the clearest cycle: adds majorities, clearest first, until one closes a cycle, whose weakest majority it is.
-    pub(super) fn clearest(&self) -> Option<MajorityCycle> {
+    pub(super) fn clearest_cycle(&self) -> Option<MajorityCycle> {
         let mut graph = MajorityGraph::new(self.models);
         for &(winner, loser, clarity) in &self.majorities {
             let found = graph.closing(winner, loser).enumerate().find(|(_, word)| *word != 0);
             if let Some((position, word)) = found {
-                let third = position * WORD + word.trailing_zeros() as usize;
+                let third = position * MODELS_PER_WORD + word.trailing_zeros() as usize;
                 return Some(MajorityCycle { models: [winner, loser, third], clarity });
             }
             graph.add(winner, loser);
@@ -117,13 +117,13 @@ struct MajorityGraph {
 
 impl MajorityGraph {
     fn new(models: usize) -> Self {
-        let words = models.div_ceil(WORD);
+        let words = models.div_ceil(MODELS_PER_WORD);
         Self { words, beats: vec![0; words * models], beaten_by: vec![0; words * models] }
     }
 
     fn add(&mut self, winner: usize, loser: usize) {
-        self.beats[winner * self.words + loser / WORD] |= 1 << (loser % WORD);
-        self.beaten_by[loser * self.words + winner / WORD] |= 1 << (winner % WORD);
+        self.beats[winner * self.words + loser / MODELS_PER_WORD] |= 1 << (loser % MODELS_PER_WORD);
+        self.beaten_by[loser * self.words + winner / MODELS_PER_WORD] |= 1 << (winner % MODELS_PER_WORD);
     }
 
     fn row<'g>(&self, rows: &'g [u64], model: usize) -> &'g [u64] {
@@ -146,6 +146,6 @@ impl MajorityGraph {
     }
 }
 
-fn ones(word: u64) -> u64 {
+fn bit_count(word: u64) -> u64 {
     u64::from(word.count_ones())
 }

@@ -108,7 +108,7 @@ impl PlaceRange {
         Self { best: place, worst: place }
     }
 
-    fn widen(&mut self, place: u64) {
+    fn extend_to(&mut self, place: u64) {
         *self = Self { best: self.best.min(place), worst: self.worst.max(place) };
     }
 }

@@ -16,7 +16,7 @@ use crate::stats::real_len;
 
 const MAX_STEPS: usize = 40;
 /// Length of a step that leaves an error below the rounding of strengths.
-const LAST_STEP: f64 = 1e-11;
+const STEP_TOLERANCE: f64 = 1e-11;
 
 /// Fit of all votes, the starting point of refits.
 pub(super) struct Refit<'a> {
@@ -120,7 +120,7 @@ impl<'a> Refit<'a> {
             }
             factor.solve_mut(&mut step);
             point -= &step;
-            if step.amax() <= LAST_STEP {
+            if step.amax() <= STEP_TOLERANCE {
                 return Some(self.with(&point));
             }
         }

@@ -5,7 +5,7 @@
 //! the ratings, ½ for random votes, and 0 for reversed votes. A vote for neither model carries no information on η and is left out.
 //!
 //! Few votes carry little information on η, so each η is shrunk towards the others: its prior is Beta(α, β) on a grid of
-//! [`NODES`] values, with the α and β of a lattice under which the votes of all voters are most likely (empirical Bayes).
+//! [`ETA_NODES`] values, with the α and β of a lattice under which the votes of all voters are most likely (empirical Bayes).
 //!
 //! The strengths include the votes of the voter itself, which would inflate its agreement with the crowd. A Newton step therefore
 //! removes them: θ − H⁺ Σ (y − p)(e_a − e_b).
@@ -31,15 +31,15 @@ const MIN_VOTES: u64 = 10;
 /// Maximum number of voters, the most active; it bounds the running time.
 const MAX_VOTERS: usize = 20_000;
 /// Values of η: the midpoints of equal parts of 0 to 1.
-const NODES: usize = 100;
+const ETA_NODES: usize = 100;
 /// α of the priors: the powers of two from 1/4 to 512.
-const ALPHAS: RangeInclusive<i32> = -2..=9;
+const ALPHA_EXPONENTS: RangeInclusive<i32> = -2..=9;
 /// β of the priors: the powers of two from 1/32 to 64.
-const BETAS: RangeInclusive<i32> = -5..=6;
+const BETA_EXPONENTS: RangeInclusive<i32> = -5..=6;
 /// Number of votes after which a likelihood is rescaled, so that it does not underflow.
-const SCALED_AFTER: u64 = 100;
+const VOTES_PER_RESCALING: u64 = 100;
 /// Number of deciles, including minimum and maximum.
-const DECILES: usize = 11;
+const DECILE_COUNT: usize = 11;
 
 /// Consistency of voters with the crowd.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -77,7 +77,7 @@ pub(super) fn voter_consistency(
     let against: Vec<u64> = against.map(|(votes, _)| *votes).collect();
     let mut means: Vec<f64> = active.iter().map(|(_, posterior)| posterior.mean).collect();
     means.sort_by(f64::total_cmp);
-    let deciles = if means.is_empty() { 0 } else { DECILES };
+    let deciles = if means.is_empty() { 0 } else { DECILE_COUNT };
     Some(VoterConsistency {
         voters: u64::try_from(judged.len()).unwrap_or(u64::MAX),
         mean: judged.iter().map(|voter| prior.posterior(voter).mean).sum::<f64>() / real_len(judged.len()),
@@ -94,7 +94,7 @@ struct VoterLikelihood {
     /// Number of votes for a side.
     votes: u64,
     /// Likelihood by node of the grid, scaled so that the largest is 1.
-    of_node: [f64; NODES],
+    of_node: [f64; ETA_NODES],
 }
 
 impl VoterLikelihood {
@@ -102,7 +102,7 @@ impl VoterLikelihood {
     fn new(component: &LargestComponent, tally: &Tally, votes: &[CountedVote]) -> Option<Self> {
         let votes: Vec<RatedVote> = votes.iter().filter_map(|vote| RatedVote::new(component, tally, *vote)).collect();
         let shift = shift_without(component, &votes);
-        let mut found = Self { votes: 0, of_node: [1.0; NODES] };
+        let mut found = Self { votes: 0, of_node: [1.0; ETA_NODES] };
         for vote in votes.iter().filter(|vote| vote.kind != PairWinner::Neither) {
             let d = vote.difference(component) - (shift[vote.first] - shift[vote.second]);
             let agrees = logistic(if vote.kind == PairWinner::First { d } else { -d });
@@ -110,7 +110,7 @@ impl VoterLikelihood {
                 *likelihood *= (1.0 - agrees) + eta(node) * (2.0 * agrees - 1.0);
             }
             found.votes += 1;
-            if found.votes.is_multiple_of(SCALED_AFTER) {
+            if found.votes.is_multiple_of(VOTES_PER_RESCALING) {
                 found.scale();
             }
         }
@@ -126,7 +126,7 @@ impl VoterLikelihood {
 
 /// Returns η of a node.
 fn eta(node: usize) -> f64 {
-    (real_len(node) + 0.5) / real_len(NODES)
+    (real_len(node) + 0.5) / real_len(ETA_NODES)
 }
 
 /// A vote between two models of the component.
@@ -165,7 +165,7 @@ fn shift_without(component: &LargestComponent, votes: &[RatedVote]) -> DVector<f
 /// A Beta prior of η on the grid.
 struct Prior {
     /// Weights by node, with sum 1.
-    weights: [f64; NODES],
+    weights: [f64; ETA_NODES],
 }
 
 /// Posterior of a voter's η.
@@ -179,7 +179,7 @@ impl Prior {
     /// Creates weights in proportion to η^(α−1)·(1−η)^(β−1).
     fn new(alpha: f64, beta: f64) -> Self {
         let log = |node: usize| (alpha - 1.0) * eta(node).ln() + (beta - 1.0) * (1.0 - eta(node)).ln();
-        let most = (0..NODES).map(log).fold(f64::NEG_INFINITY, f64::max);
+        let most = (0..ETA_NODES).map(log).fold(f64::NEG_INFINITY, f64::max);
         let mut weights = std::array::from_fn(|node| (log(node) - most).exp());
         let sum: f64 = weights.iter().sum();
         weights.iter_mut().for_each(|weight| *weight /= sum);
@@ -188,7 +188,7 @@ impl Prior {
 
     /// Finds the prior of the lattice with the largest marginal likelihood; `None` without voters.
     fn most_likely(voters: &[VoterLikelihood]) -> Option<Self> {
-        let lattice = ALPHAS.flat_map(|alpha| BETAS.map(move |beta| (alpha, beta)));
+        let lattice = ALPHA_EXPONENTS.flat_map(|alpha| BETA_EXPONENTS.map(move |beta| (alpha, beta)));
         let lattice: Vec<(i32, i32)> = lattice.filter(|_| !voters.is_empty()).collect();
         let tried = lattice.into_par_iter().map(|(alpha, beta)| {
             let prior = Self::new(2_f64.powi(alpha), 2_f64.powi(beta));
@@ -211,8 +211,8 @@ impl Prior {
         let all = self.likelihood(voter);
         let share = |node: usize| self.weights[node] * voter.of_node[node] / all;
         VoterPosterior {
-            mean: (0..NODES).map(|node| eta(node) * share(node)).sum(),
-            below_half: (0..NODES / 2).map(share).sum(),
+            mean: (0..ETA_NODES).map(|node| eta(node) * share(node)).sum(),
+            below_half: (0..ETA_NODES / 2).map(share).sum(),
         }
     }
 }

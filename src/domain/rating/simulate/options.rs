@@ -11,7 +11,7 @@ const MAX_MODELS: u32 = 5_000;
 /// Maximum number of voters: the weights of more would not fit into memory.
 const MAX_VOTERS: u32 = 10_000_000;
 /// Largest spread and effect, in log odds: strengths 50 apart decide every vote, and all probabilities are still above 0.
-const LARGEST: f64 = 50.0;
+const MAX_LOG_ODDS: f64 = 50.0;
 
 /// Options of a simulation.
 #[derive(Debug, Clone, PartialEq)]
@@ -142,7 +142,7 @@ pub enum SimulationError {
         value: f64,
     },
     /// Log odds out of their range.
-    #[error("{what} is {value:?}: give a number from {lowest} to {LARGEST}, in log odds")]
+    #[error("{what} is {value:?}: give a number from {lowest} to {MAX_LOG_ODDS}, in log odds")]
     LogOdds {
         /// Name of the value.
         what: &'static str,
@@ -181,9 +181,9 @@ impl SimulationOptions {
                 return Err(SimulationError::Share { what, value });
             }
         }
-        let effects = self.style.iter().map(|&effect| ("an effect of style", effect, -LARGEST));
+        let effects = self.style.iter().map(|&effect| ("an effect of style", effect, -MAX_LOG_ODDS));
         for (what, value, lowest) in effects.chain([("the spread of strengths", self.spread, 0.0)]) {
-            if !(lowest..=LARGEST).contains(&value) {
+            if !(lowest..=MAX_LOG_ODDS).contains(&value) {
                 return Err(SimulationError::LogOdds { what, value, lowest });
             }
         }

@@ -15,17 +15,17 @@ pub const FEATURES: [&str; 4] = ["length", "headings", "lists", "bold"];
 pub(super) const NAMES: [&str; COUNT] =
     [FEATURES[0], FEATURES[1], FEATURES[2], FEATURES[3], "side", "side_in_later_turns", "same_maker"];
 pub(super) const COUNT: usize = FEATURES.len() + 3;
-const SIDE: usize = FEATURES.len();
-const SIDE_IN_LATER_TURNS: usize = SIDE + 1;
-const SAME_MAKER: usize = SIDE + 2;
+const SIDE_INDEX: usize = FEATURES.len();
+const SIDE_IN_LATER_TURNS_INDEX: usize = SIDE_INDEX + 1;
+const SAME_MAKER_INDEX: usize = SIDE_INDEX + 2;
 /// Value of the side's feature for a model on side A.
-const SHOWN_FIRST: f64 = 1.0;
+const SIDE_A_VALUE: f64 = 1.0;
 /// One number for each feature.
 pub(super) type FeatureVector = [f64; COUNT];
 
 /// Sums run over chunks of this many votes and are then added in order, so the number of threads does not change a
 /// result.
-pub(super) const CHUNK: usize = 1 << 14;
+pub(super) const VOTES_PER_CHUNK: usize = 1 << 14;
 
 /// Vote for the loss, swapped if necessary so that the pair's first model is on side A.
 #[derive(Debug, Clone, Copy, Default)]
@@ -99,9 +99,9 @@ impl StyledVotes {
         for (varies, (_, scale)) in varies.iter_mut().zip(scales.iter().flatten()) {
             *varies = Some(scale.std_dev > 0.0);
         }
-        varies[SIDE] = options.covariates.side.then_some(true);
-        varies[SIDE_IN_LATER_TURNS] = options.turns.map(|turns| counted.iter().any(|&row| turns[row as usize] > 1));
-        varies[SAME_MAKER] = options.same_maker.map(|maker| counted.iter().any(|&row| maker[row as usize] != 0));
+        varies[SIDE_INDEX] = options.covariates.side.then_some(true);
+        varies[SIDE_IN_LATER_TURNS_INDEX] = options.turns.map(|turns| counted.iter().any(|&row| turns[row as usize] > 1));
+        varies[SAME_MAKER_INDEX] = options.same_maker.map(|maker| counted.iter().any(|&row| maker[row as usize] != 0));
         Self { votes, rows: sorting.rows, groups, models, components, varies }
     }
 
@@ -153,7 +153,7 @@ impl Standardization {
 }
 
 fn summed(rows: &[u32], value: impl Fn(&u32) -> f64 + Sync) -> f64 {
-    let parts: Vec<f64> = rows.par_chunks(CHUNK).map(|chunk| chunk.iter().map(&value).sum()).collect();
+    let parts: Vec<f64> = rows.par_chunks(VOTES_PER_CHUNK).map(|chunk| chunk.iter().map(&value).sum()).collect();
     parts.iter().sum()
 }
 
@@ -169,12 +169,12 @@ fn styled_vote(
         *x = scale.score(counts[row]);
     }
     if options.covariates.side {
-        x[SIDE] = SHOWN_FIRST;
+        x[SIDE_INDEX] = SIDE_A_VALUE;
     }
     if options.turns.is_some_and(|turns| turns[row] > 1) {
-        x[SIDE_IN_LATER_TURNS] = SHOWN_FIRST;
+        x[SIDE_IN_LATER_TURNS_INDEX] = SIDE_A_VALUE;
     }
-    x[SAME_MAKER] = options.same_maker.map_or(0.0, |maker| f64::from(maker[row]));
+    x[SAME_MAKER_INDEX] = options.same_maker.map_or(0.0, |maker| f64::from(maker[row]));
     let points = log.outcomes[row].points_a();
     let weight = options.weights.map_or(1.0, |weights| weights[row]);
     if turn { StyledVote { x: x.map(|x| -x), points: 1.0 - points, weight } } else { StyledVote { x, points, weight } }
@@ -190,11 +190,11 @@ struct Sorting {
 }
 
 /// Marks a missing pair or model.
-const NONE: u32 = u32::MAX;
+const MISSING_INDEX: u32 = u32::MAX;
 
 impl Sorting {
     fn new(log: &VoteLog, tally: &Tally, plain: &Fit, counted: &[u32]) -> Self {
-        let mut places = vec![NONE; log.models.as_slice().len()];
+        let mut places = vec![MISSING_INDEX; log.models.as_slice().len()];
         for (place, model) in (0_u32..).zip(&tally.models) {
             places[model.index] = place;
         }
@@ -203,7 +203,7 @@ impl Sorting {
             |&row: &u32| table.find(places[log.a[row as usize] as usize], places[log.b[row as usize] as usize]);
         let pairs: Vec<u32> = counted.par_iter().map(pair_of).collect();
         let mut begins = vec![0; tally.pairs.len() + 1];
-        for &pair in pairs.iter().filter(|&&pair| pair != NONE) {
+        for &pair in pairs.iter().filter(|&&pair| pair != MISSING_INDEX) {
             begins[pair as usize + 1] += 1;
         }
         for pair in 0..tally.pairs.len() {
@@ -211,7 +211,7 @@ impl Sorting {
         }
         let mut rows = vec![0; begins[tally.pairs.len()]];
         let mut next = begins.clone();
-        for (&pair, &row) in pairs.iter().zip(counted).filter(|&(&pair, _)| pair != NONE) {
+        for (&pair, &row) in pairs.iter().zip(counted).filter(|&(&pair, _)| pair != MISSING_INDEX) {
             rows[next[pair as usize]] = row;
             next[pair as usize] += 1;
         }
@@ -228,7 +228,7 @@ impl Sorting {
 struct PairTable {
     /// Start of the pairs of each first model, plus the end.
     begins: Vec<usize>,
-    /// The second model of each pair and the pair's position or [`NONE`].
+    /// The second model of each pair and the pair's position or [`MISSING_INDEX`].
     seconds: Vec<(u32, u32)>,
 }
 
@@ -247,7 +247,7 @@ impl PairTable {
             |pair: &PairTally| component(pair.first).is_some() && component(pair.first) == component(pair.second);
         let entry = |(position, pair): (u32, &PairTally)| {
             let second = u32::try_from(pair.second).expect("models are counted in 32 bits");
-            (second, if comparable(pair) { position } else { NONE })
+            (second, if comparable(pair) { position } else { MISSING_INDEX })
         };
         Self { begins, seconds: (0_u32..).zip(&tally.pairs).map(entry).collect() }
     }
@@ -255,6 +255,6 @@ impl PairTable {
     fn find(&self, a: u32, b: u32) -> u32 {
         let (first, second) = (a.min(b) as usize, a.max(b));
         let of_first = &self.seconds[self.begins[first]..self.begins[first + 1]];
-        of_first.binary_search_by_key(&second, |&(second, _)| second).map_or(NONE, |at| of_first[at].1)
+        of_first.binary_search_by_key(&second, |&(second, _)| second).map_or(MISSING_INDEX, |at| of_first[at].1)
     }
 }

@@ -31,7 +31,7 @@ pub(super) use leaderboard_style::{StyledLeaderboard, style_controlled};
 use super::FitError;
 use super::counts::tally::Tally;
 use super::intervals::covariance::Covariances;
-use super::newton::descend;
+use super::newton::newton_minimise;
 use super::notes::RatingNote;
 use super::scoring::Scoring;
 use super::vote_log::VoteLog;
@@ -42,10 +42,10 @@ use negative_log_likelihood::StyleLoss;
 
 /// Threshold of a feature's own share of the information, given the other features and the models, below which it
 /// counts as dependent: rounding leaves about 1e-15, and a feature that differs at all keeps far more.
-const DEPENDENT: f64 = 1e-10;
+const MIN_OWN_INFORMATION: f64 = 1e-10;
 /// Share of the information at β = 0 below which the fit diverges: every informative vote is then predicted to about
 /// nine digits.
-const SEPARATED: f64 = 1e-9;
+const MIN_INFORMATION_SHARE: f64 = 1e-9;
 
 /// Kind of standard errors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -180,7 +180,7 @@ fn fit_identified_features<'votes>(
             notes.push(dependent_feature(NAMES[kept.remove(place)]));
             continue;
         }
-        let found = descend(&loss, start);
+        let found = newton_minimise(&loss, start);
         // After a failed search, the last point shows in which direction it diverged.
         let last = loss.last_point();
         let after = last.as_ref().and_then(|point| loss.information_on_style(point));
@@ -214,7 +214,7 @@ fn dependent(own: &OwnInformation) -> Option<usize> {
     let mut matrix = own.left.clone();
     for place in 0..matrix.nrows() {
         let pivot = matrix[(place, place)];
-        if pivot <= DEPENDENT * own.alone[(place, place)] {
+        if pivot <= MIN_OWN_INFORMATION * own.alone[(place, place)] {
             return Some(place);
         }
         for row in place + 1..matrix.nrows() {
@@ -235,7 +235,7 @@ fn runaway(before: Option<&DMatrix<f64>>, after: Option<&DMatrix<f64>>) -> Optio
     let relative = DMatrix::from_fn(after.nrows(), after.ncols(), |i, j| after[(i, j)] / (scale[i] * scale[j]));
     let eigen = relative.symmetric_eigen();
     let (least, &value) = eigen.eigenvalues.iter().enumerate().min_by(|x, y| x.1.total_cmp(y.1))?;
-    (value < SEPARATED).then(|| eigen.eigenvectors.column(least).iamax())
+    (value < MIN_INFORMATION_SHARE).then(|| eigen.eigenvectors.column(least).iamax())
 }
 
 fn assemble(
@@ -274,7 +274,7 @@ fn assemble(
     fit.iterations = found.iterations;
     fit.log_likelihood = 0.0 - found.loss;
     let mut covariances = Covariances::default();
-    if let Some(variances) = variances.filter(|_| Covariances::keep(first)) {
+    if let Some(variances) = variances.filter(|_| Covariances::is_kept_for(first)) {
         covariances.put_models(loss.models(), variances.covariance.clone());
     }
     let voters = variances.and_then(|variances| variances.voters.as_ref()).map(|_| voters_by_model);

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::super::newton::{mean_diagonal, project, project_matrix};
 use super::OwnInformation;
-use super::features::{CHUNK, COUNT, FeatureVector, StyledVote, StyledVotes};
+use super::features::{VOTES_PER_CHUNK, COUNT, FeatureVector, StyledVote, StyledVotes};
 use crate::rating::fit::{Fit, ModelStrength};
 
 /// Σ c·[softplus(d) − y·d] over votes, d = θ_first − θ_second + x·β. A point holds the strengths of
@@ -139,7 +139,7 @@ impl<'votes> StyleLoss<'votes> {
     /// Sums terms of d over all votes, in chunks on all threads.
     pub(super) fn sums(&self, point: &DVector<f64>, terms: impl Fn(f64, &StyledVote) -> Terms + Sync) -> StyleSums {
         let (votes, predict) = (self.votes, self.predict(point));
-        let chunks = votes.votes.len().div_ceil(CHUNK);
+        let chunks = votes.votes.len().div_ceil(VOTES_PER_CHUNK);
         let parts: Vec<StyleSums> =
             (0..chunks).into_par_iter().map(|chunk| chunk_sums(votes, chunk, point, &predict, &terms)).collect();
         let mut total = StyleSums::default();
@@ -197,8 +197,8 @@ fn chunk_sums(
     predict: impl Fn(f64, &StyledVote) -> f64,
     terms: impl Fn(f64, &StyledVote) -> Terms,
 ) -> StyleSums {
-    let end = ((chunk + 1) * CHUNK).min(votes.votes.len());
-    let mut at = chunk * CHUNK;
+    let end = ((chunk + 1) * VOTES_PER_CHUNK).min(votes.votes.len());
+    let mut at = chunk * VOTES_PER_CHUNK;
     let mut sums = StyleSums::default();
     let mut group = votes.groups.partition_point(|group| group.begin <= at) - 1;
     while at < end {

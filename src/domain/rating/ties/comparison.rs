@@ -17,7 +17,7 @@ use crate::rating::counts::tally::{PairTally, Tally};
 use crate::rating::fit::Fit;
 use crate::rating::model_block::{ModelBlock, blocks};
 use crate::rating::negative_log_likelihood::Likelihood;
-use crate::rating::newton::{descend, minimise};
+use crate::rating::newton::{newton_minimise, minimise};
 use crate::rating::{FitError, bradley_terry, davidson};
 use crate::stats::real_len;
 
@@ -134,6 +134,6 @@ fn rao_kupper(models: usize, pairs: &[PairTally], start: DVector<f64>) -> Result
         votes: [pair.first_wins, pair.second_wins, pair.halves, 0.0],
     };
     let loss = TieLoss::new(OutcomeModel::RaoKupper, models, pairs.iter().map(counted).collect());
-    let point = descend(&loss, start)?.point;
+    let point = newton_minimise(&loss, start)?.point;
     Ok((loss, point))
 }

@@ -21,13 +21,13 @@ use crate::rating::counts::tally::{PairTally, Tally};
 use crate::rating::counts::votes_by_voter::{VoterVote, VotesByVoter};
 use crate::rating::graph::decompose;
 use crate::rating::intervals::jackknife::{Correction, SumsOfVoters, ranges};
-use crate::rating::newton::descend;
+use crate::rating::newton::newton_minimise;
 use crate::rating::scoring::Scoring;
 use crate::stats::cholesky::{cholesky, inverse};
 use crate::stats::confidence::ConfidenceLevel;
 
 /// ln(θ − 1) at the start of the search: θ = 2.
-const START: f64 = 0.0;
+const INITIAL_LOG_THETA: f64 = 0.0;
 
 /// Share of prompts for which a model is good enough.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -62,8 +62,8 @@ pub(in crate::rating) fn good_enough(
         return shares;
     }
     let loss = TieLoss::new(OutcomeModel::GeneralisedRaoKupper, members.len(), pairs);
-    let start = DVector::from_fn(loss.parameters(), |place, _| if place < members.len() { 0.0 } else { START });
-    let Some(found) = descend(&loss, start).ok().filter(|found| found.converged) else { return shares };
+    let start = DVector::from_fn(loss.parameters(), |place, _| if place < members.len() { 0.0 } else { INITIAL_LOG_THETA });
+    let Some(found) = newton_minimise(&loss, start).ok().filter(|found| found.converged) else { return shares };
     let errors = match votes {
         Some(votes) => errors_by_voter(&loss, &found.point, &places, votes),
         None => errors_of_votes(&loss, &found.point),

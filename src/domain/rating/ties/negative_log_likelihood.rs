@@ -107,7 +107,7 @@ impl TieLoss {
         self.curvature(point, HessianKind::Exact)
     }
 
-    fn held(&self, mut matrix: DMatrix<f64>) -> DMatrix<f64> {
+    fn with_fixed_gauges(&self, mut matrix: DMatrix<f64>) -> DMatrix<f64> {
         let stiffness = mean_diagonal(&matrix);
         project_matrix(&self.gauges, &mut matrix, stiffness);
         matrix
@@ -156,11 +156,11 @@ impl Hessian for &TieLoss {
     type Hessian = DMatrix<f64>;
 
     fn hessian(&self, point: &DVector<f64>) -> Result<DMatrix<f64>, Error> {
-        let exact = self.held(self.curvature(point, HessianKind::Exact)) / self.votes();
+        let exact = self.with_fixed_gauges(self.curvature(point, HessianKind::Exact)) / self.votes();
         // Away from the minimum the loss need not be convex.
         if cholesky(exact.clone()).is_some() {
             return Ok(exact);
         }
-        Ok(self.held(self.curvature(point, HessianKind::UpperBound)) / self.votes())
+        Ok(self.with_fixed_gauges(self.curvature(point, HessianKind::UpperBound)) / self.votes())
     }
 }

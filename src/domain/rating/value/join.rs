@@ -16,9 +16,9 @@ use crate::rating::differences::{Differences, RatingDifference};
 use crate::rating::leaderboard::{Leaderboard, RankedModel};
 
 /// Number of answers per cost.
-const ANSWERS: f64 = 1_000.0;
+const ANSWERS_PER_COST: f64 = 1_000.0;
 /// Number of tokens per price.
-const TOKENS: f64 = 1e6;
+const TOKENS_PER_PRICE: f64 = 1e6;
 /// Index of the largest component.
 const LARGEST_GROUP: usize = 0;
 
@@ -97,9 +97,9 @@ fn value_of(model: &RankedModel, input: ValueInput<'_>, basis: CostBasis) -> Mod
 
 fn cost(price: &ModelPrice, usage: ModelUsage, prompt_tokens: Option<f64>, basis: CostBasis) -> Option<f64> {
     let cost = match basis {
-        CostBasis::OutputPrice => price.prices.cost_of_mean(0.0, TOKENS),
+        CostBasis::OutputPrice => price.prices.cost_of_mean(0.0, TOKENS_PER_PRICE),
         CostBasis::Replies | CostBasis::PromptsAndReplies => {
-            ANSWERS * price.prices.cost_of_mean(prompt_tokens.unwrap_or(0.0), usage.reply_tokens?)
+            ANSWERS_PER_COST * price.prices.cost_of_mean(prompt_tokens.unwrap_or(0.0), usage.reply_tokens?)
         }
     };
     Some(cost).filter(|cost| cost.is_finite())
@@ -158,7 +158,7 @@ fn candidates<'a>(leaderboard: &'a Leaderboard, models: &[ModelValue]) -> Vec<Co
 fn cheapest_equal(one: &ComparedModel<'_>, all: &[ComparedModel<'_>], input: ValueInput<'_>) -> Option<CheaperModel> {
     let equal = |other: &&ComparedModel<'_>| {
         let difference = input.differences.between(one.ranked, other.ranked);
-        other.cost < one.cost && difference.is_some_and(|difference| !difference.tells_apart())
+        other.cost < one.cost && difference.is_some_and(|difference| !difference.is_significant())
     };
     let order = |x: &&ComparedModel<'_>, y: &&ComparedModel<'_>| {
         x.cost.total_cmp(&y.cost).then(y.rating.total_cmp(&x.rating)).then_with(|| x.ranked.model.cmp(&y.ranked.model))

@@ -96,12 +96,12 @@ impl fmt::Display for PriceDate {
 pub struct PriceSource(String);
 
 /// Maximum length of a source in characters.
-pub const LONGEST_SOURCE: usize = 200;
+pub const MAX_SOURCE_CHARS: usize = 200;
 
 /// Error of an invalid source.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the source of a price has {0} characters, or contains an invisible one: write one line of at most {LONGEST_SOURCE} \
+    "the source of a price has {0} characters, or contains an invisible one: write one line of at most {MAX_SOURCE_CHARS} \
      characters, for example https://example.org/pricing, or leave it out"
 )]
 pub struct InvalidPriceSource(usize);
@@ -111,7 +111,7 @@ impl FromStr for PriceSource {
 
     fn from_str(text: &str) -> Result<Self, InvalidPriceSource> {
         let length = text.chars().count();
-        let is_line = (1..=LONGEST_SOURCE).contains(&length)
+        let is_line = (1..=MAX_SOURCE_CHARS).contains(&length)
             && !text.contains(char::is_control)
             && text_direction::in_name(text) == text;
         if is_line { Ok(Self(text.to_owned())) } else { Err(InvalidPriceSource(length)) }

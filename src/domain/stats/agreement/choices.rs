@@ -163,7 +163,7 @@ impl<'a> VotesByQuestion<'a> {
     }
 
     /// Pairs the votes on each question that both sets have.
-    pub fn beside(&self, other: &Self) -> impl Iterator<Item = (Vec<Choice>, Vec<Choice>)> {
+    pub fn paired_with(&self, other: &Self) -> impl Iterator<Item = (Vec<Choice>, Vec<Choice>)> {
         self.questions.iter().filter_map(|(key, cast)| Some((choices(cast), choices(other.questions.get(key)?))))
     }
 

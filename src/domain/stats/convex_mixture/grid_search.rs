@@ -31,19 +31,19 @@ impl<'a> GridSearch<'a> {
             products: vec![[0.0; MAX_SERIES]; series + 1],
             best: Best::default(),
         };
-        search.give(0, steps);
+        search.distribute_steps(0, steps);
         search.best.weights
     }
 
     /// Tries every way to distribute `left` steps over the series from `place` on.
-    fn give(&mut self, place: usize, left: u32) {
+    fn distribute_steps(&mut self, place: usize, left: u32) {
         let last = place + 1 == self.columns.len();
         for given in (if last { left } else { 0 })..=left {
             self.weigh(place, f64::from(given) / self.steps);
             if last {
                 self.consider();
             } else {
-                self.give(place + 1, left - given);
+                self.distribute_steps(place + 1, left - given);
             }
         }
     }

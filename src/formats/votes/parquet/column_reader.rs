@@ -18,7 +18,7 @@ use super::pages::read_texts;
 use crate::domain::rating::vote_log::InternedTexts;
 
 /// Values read at a time.
-const STEP: usize = 64 * 1024;
+const VALUES_PER_READ: usize = 64 * 1024;
 
 /// A column of one row group.
 pub(super) enum ParquetColumn {
@@ -120,15 +120,15 @@ impl TimeUnit {
     pub(super) fn seconds(self, number: f64) -> Option<f64> {
         match self {
             Self::PartsOfASecond(parts) => Some(number / parts),
-            Self::Days => Some(number * SECONDS_A_DAY),
+            Self::Days => Some(number * SECONDS_PER_DAY),
             Self::Unknown => None,
         }
     }
 }
 
-const SECONDS_A_DAY: f64 = 86_400.0;
+const SECONDS_PER_DAY: f64 = 86_400.0;
 /// Julian day number of 1970-01-01.
-const JULIAN_1970: f64 = 2_440_588.0;
+const JULIAN_DAY_1970: f64 = 2_440_588.0;
 /// Bytes of a UUID.
 const UUID_BYTES: i32 = 16;
 
@@ -145,7 +145,7 @@ fn decimal_scale(descriptor: &ColumnDescriptor) -> Option<i32> {
 fn julian_seconds(time: &Int96) -> f64 {
     let [low, high, day] = [0, 1, 2].map(|word| time.data().get(word).copied().unwrap_or(0));
     let nanoseconds = f64::from(high) * 2_f64.powi(32) + f64::from(low);
-    (f64::from(day) - JULIAN_1970) * SECONDS_A_DAY + nanoseconds / 1e9
+    (f64::from(day) - JULIAN_DAY_1970) * SECONDS_PER_DAY + nanoseconds / 1e9
 }
 
 /// Converts a big-endian whole number in two's complement; NaN beyond 16 bytes, which no time or count needs.
@@ -287,7 +287,7 @@ fn read_nullable<T: DataType, V>(
     while all.len() < rows {
         levels.clear();
         values.clear();
-        let (read, ..) = reader.read_records(STEP.min(rows - all.len()), Some(&mut levels), None, &mut values)?;
+        let (read, ..) = reader.read_records(VALUES_PER_READ.min(rows - all.len()), Some(&mut levels), None, &mut values)?;
         if read == 0 {
             return Err(ParquetError::EOF("a column ends too early".into()));
         }

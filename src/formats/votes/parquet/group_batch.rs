@@ -14,7 +14,7 @@ use super::texts::Texts;
 use crate::domain::rating::vote_log::{ColumnSet, Labels, ReplyTiming, VoteLog};
 
 /// Minimum number of names looked up per thread.
-const LOOKED_UP: usize = 1_000;
+const MIN_NAMES_PER_THREAD: usize = 1_000;
 
 impl RowGroup<'_> {
     /// Converts the rows to votes; an error has the bad row's number, from 0.
@@ -232,7 +232,7 @@ fn pick(texts: Texts, kept: &[u32]) -> Texts {
 fn add(labels: &mut Labels, texts: &Texts) -> bool {
     // Most names are known from earlier groups, and lookups dominate the time.
     let known = |place: usize| labels.names.find(&texts.names[place]).unwrap_or(Labels::NONE);
-    let mut places: Vec<u32> = (0..texts.names.len()).into_par_iter().with_min_len(LOOKED_UP).map(known).collect();
+    let mut places: Vec<u32> = (0..texts.names.len()).into_par_iter().with_min_len(MIN_NAMES_PER_THREAD).map(known).collect();
     labels.rows.reserve(texts.rows.len());
     for &text in &texts.rows {
         let place = places.get_mut(text as usize).map_or(Labels::NONE, |place| {

@@ -24,7 +24,7 @@ pub struct ModelAction {
 pub fn model_actions(before: &[ModelSettings], after: &[ModelSettings]) -> Vec<ModelAction> {
     let find = |models: &[ModelSettings], id: &str| models.iter().position(|model| model.id == id);
     let removed = before.iter().filter(|model| find(after, &model.id).is_none()).map(|model| {
-        let former = face(model);
+        let former = identity_json(model);
         ModelAction { action: AdminAction::RemoveModel, model: model.id.clone(), former, latter: Value::Null }
     });
     let kept = after.iter().flat_map(|model| match find(before, &model.id) {
@@ -33,13 +33,13 @@ pub fn model_actions(before: &[ModelSettings], after: &[ModelSettings]) -> Vec<M
             action: AdminAction::AddModel,
             model: model.id.clone(),
             former: Value::Null,
-            latter: face(model),
+            latter: identity_json(model),
         }],
     });
     removed.chain(kept).collect()
 }
 
-fn face(model: &ModelSettings) -> Value {
+fn identity_json(model: &ModelSettings) -> Value {
     json!({ "provider": model.provider.as_str(), "model": model.name_at_provider(), "weight": model.weight })
 }
 

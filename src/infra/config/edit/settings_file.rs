@@ -67,7 +67,7 @@ impl SettingsFile {
     ) -> Result<T, E> {
         let (prepared, output) = self.prepare(env, change)?;
         if let Some(prepared) = prepared {
-            prepared.put_in_place()?;
+            prepared.replace_file()?;
         }
         Ok(output)
     }
@@ -154,7 +154,7 @@ impl PreparedEdit {
     ///
     /// # Errors
     /// [`SettingsFileError::Io`]; the file is then unchanged.
-    pub fn put_in_place(self) -> Result<(), SettingsFileError> {
+    pub fn replace_file(self) -> Result<(), SettingsFileError> {
         let Self { file, path, partial, held } = self;
         let replaced = match held {
             Some(_) => partial.persist(&path),

@@ -17,7 +17,7 @@ use crate::domain::sha256::sha256;
 use crate::domain::text_direction;
 
 /// Maximum length of a model id in bytes.
-const LONGEST_ID: usize = 200;
+const MAX_ID_BYTES: usize = 200;
 
 /// `[providers]`
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -194,7 +194,7 @@ impl ModelSettings {
     /// Returns the batch prices if both are set.
     #[must_use]
     pub fn batch_prices(&self) -> Option<Prices> {
-        let (prices, share) = (self.prices()?, self.batch_price.unwrap_or(BATCH_PRICE));
+        let (prices, share) = (self.prices()?, self.batch_price.unwrap_or(DEFAULT_BATCH_PRICE));
         Some(Prices { input: share * prices.input, output: share * prices.output })
     }
 
@@ -258,7 +258,7 @@ impl ModelSettings {
 }
 
 /// Default batch price as a share of the normal prices, as at OpenAI and Anthropic.
-const BATCH_PRICE: f64 = 0.5;
+const DEFAULT_BATCH_PRICE: f64 = 0.5;
 
 fn one() -> f64 {
     1.0
@@ -290,7 +290,7 @@ impl ModelSettings {
     /// [`ConfigError::OutOfRange`].
     pub(in crate::config) fn check(&self) -> Result<(), ConfigError> {
         require(
-            (1..=LONGEST_ID).contains(&self.id.len())
+            (1..=MAX_ID_BYTES).contains(&self.id.len())
                 && self.id.trim() == self.id
                 && !self.id.contains(char::is_control)
                 && text_direction::in_name(&self.id) == self.id,

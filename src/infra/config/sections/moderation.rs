@@ -7,11 +7,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::config::ConfigError;
 use crate::config::value_checks::{is_variable_name, is_web_address, require, require_as};
-use crate::domain::moderation::{ANY, CategoryRules, is_category};
+use crate::domain::moderation::{ANY_CATEGORY, CategoryRules, is_category};
 use crate::domain::settings_rule::{AddressRule, NumberRule, RefusedValue, TextRule, VariableRule};
 
 /// Maximum size of a compiled expression in bytes.
-const MAX_BYTES: usize = 1 << 20;
+const MAX_COMPILED_BYTES: usize = 1 << 20;
 
 /// `[moderation]`
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -57,7 +57,7 @@ impl Default for ModerationSettings {
             api_key_env: String::new(),
             timeout_ms: 2_000,
             refuse_categories: Vec::new(),
-            flag_categories: vec![ANY.to_owned()],
+            flag_categories: vec![ANY_CATEGORY.to_owned()],
             on_failure: OnFailure::Allow,
             replies: false,
         }
@@ -98,7 +98,7 @@ impl ModerationSettings {
             ("moderation.refuse_categories", &self.refuse_categories),
             ("moderation.flag_categories", &self.flag_categories),
         ] {
-            let unknown = list.iter().find(|name| *name != ANY && !is_category(name));
+            let unknown = list.iter().find(|name| *name != ANY_CATEGORY && !is_category(name));
             require(unknown.is_none(), key, format!("{:?}", unknown.map_or("", |name| name)), TextRule::Categories)?;
         }
         Ok(())
@@ -117,7 +117,7 @@ pub struct PromptPattern(Regex);
 
 impl PromptPattern {
     fn parse(text: &str) -> Result<Self, regex::Error> {
-        RegexBuilder::new(text).size_limit(MAX_BYTES).build().map(Self)
+        RegexBuilder::new(text).size_limit(MAX_COMPILED_BYTES).build().map(Self)
     }
 }
 

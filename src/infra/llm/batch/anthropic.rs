@@ -18,12 +18,12 @@ use crate::llm::ChatError;
 use crate::llm::transport::Endpoint;
 
 /// Path behind a model's address.
-const OWN_PATH: &str = "/messages";
-const BATCHES: &str = "/messages/batches";
+const REQUEST_PATH: &str = "/messages";
+const BATCHES_PATH: &str = "/messages/batches";
 /// Maximum number of listed batches that a search reads.
-const MAX_SEARCHED: usize = 100;
+const MAX_SEARCHED_BATCHES: usize = 100;
 /// HTTP statuses of the error types.
-const STATUSES: [(&str, u16); 8] = [
+const STATUS_BY_ERROR_TYPE: [(&str, u16); 8] = [
     ("invalid_request_error", 400),
     ("authentication_error", 401),
     ("permission_error", 403),
@@ -78,7 +78,7 @@ impl AnthropicBatches {
 
     async fn sent(&self, requests: &[String]) -> Result<String, ChatError> {
         let body = format!("{{\"requests\":[{}]}}", requests.join(","));
-        let request = self.endpoint.beside(OWN_PATH, BATCHES).post_empty();
+        let request = self.endpoint.with_path_suffix(REQUEST_PATH, BATCHES_PATH).post_empty();
         let batch: AnthropicBatch = read_body(request.header(CONTENT_TYPE, "application/json").body(body)).await?;
         checked_id(&batch.id)
     }
@@ -86,7 +86,7 @@ impl AnthropicBatches {
     /// Returns the latest batches with the same number of requests: the provider stores no metadata, so only the results identify the
     /// batch.
     async fn found(&self, search: BatchSearch<'_>) -> Result<Vec<String>, ChatError> {
-        let request = self.endpoint.beside(OWN_PATH, &format!("{BATCHES}?limit={MAX_SEARCHED}")).get();
+        let request = self.endpoint.with_path_suffix(REQUEST_PATH, &format!("{BATCHES_PATH}?limit={MAX_SEARCHED_BATCHES}")).get();
         let page: AnthropicPage = read_body(request).await?;
         let alike = page.data.iter().filter(|batch| batch.all() == search.requests as u64);
         alike.map(|batch| checked_id(&batch.id)).collect()
@@ -109,7 +109,7 @@ impl AnthropicBatches {
 /// Converts the error of one request to that of its HTTP status.
 fn failure(error: &Value) -> ChatError {
     let name = error["error"]["type"].as_str().or(error["type"].as_str()).unwrap_or_default();
-    match STATUSES.iter().find(|(known, _)| *known == name) {
+    match STATUS_BY_ERROR_TYPE.iter().find(|(known, _)| *known == name) {
         Some((_, status)) => ChatError::Status { status: *status, retry_after: None },
         None => ChatError::Reported,
     }
@@ -141,7 +141,7 @@ impl BatchApi for AnthropicBatches {
     }
 
     fn probe(&self) -> BoxFuture<'_, Result<(), ChatError>> {
-        let request = self.endpoint.beside(OWN_PATH, &format!("{BATCHES}?limit=1")).get();
+        let request = self.endpoint.with_path_suffix(REQUEST_PATH, &format!("{BATCHES_PATH}?limit=1")).get();
         read_body::<AnthropicPage>(request).map(|page| page.map(drop)).boxed()
     }
 
@@ -154,7 +154,7 @@ impl BatchApi for AnthropicBatches {
     }
 
     fn poll<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<BatchProgress, ChatError>> {
-        let request = self.endpoint.beside(OWN_PATH, &format!("{BATCHES}/{id}")).get();
+        let request = self.endpoint.with_path_suffix(REQUEST_PATH, &format!("{BATCHES_PATH}/{id}")).get();
         async move { read_body::<AnthropicBatch>(request).await?.progress() }.boxed()
     }
 
@@ -167,7 +167,7 @@ impl BatchApi for AnthropicBatches {
     ) -> BoxFuture<'a, Result<(), ChatError>> {
         async move {
             for file in files {
-                let endpoint = Url::parse(file).ok().and_then(|url| self.endpoint.at_own_origin(url));
+                let endpoint = Url::parse(file).ok().and_then(|url| self.endpoint.at_same_origin(url));
                 let elsewhere =
                     || ChatError::Malformed("results that lie at another address than the provider's".into());
                 read_lines(endpoint.ok_or_else(elsewhere)?.get(), most, &mut |line| take(self.result(line))).await?;

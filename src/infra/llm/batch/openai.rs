@@ -20,7 +20,7 @@ use crate::llm::lenient_field::lenient;
 use crate::llm::transport::Endpoint;
 
 /// Path behind a model's address.
-const OWN_PATH: &str = "/chat/completions";
+const REQUEST_PATH: &str = "/chat/completions";
 /// Maximum number of pages of the batch list that a search reads.
 const MAX_PAGES: usize = 20;
 /// Maximum lag of a provider's clock behind ours, in seconds.
@@ -94,12 +94,12 @@ impl OpenAiBatches {
     }
 
     fn get(&self, path: &str) -> RequestBuilder {
-        self.endpoint.beside(OWN_PATH, path).get()
+        self.endpoint.with_path_suffix(REQUEST_PATH, path).get()
     }
 
     async fn upload(&self, tag: &str, requests: &[String]) -> Result<String, ChatError> {
         let boundary = format!("langya-{tag}");
-        let request = self.endpoint.beside(OWN_PATH, "/files").post_empty();
+        let request = self.endpoint.with_path_suffix(REQUEST_PATH, "/files").post_empty();
         let request = request.header(CONTENT_TYPE, format!("multipart/form-data; boundary={boundary}"));
         let file: FileObject = read_body(request.body(multipart(&boundary, requests))).await?;
         checked_id(&file.id)
@@ -113,7 +113,7 @@ impl OpenAiBatches {
             "metadata": {"langya": tag},
         });
         let Value::Object(body) = body else { unreachable!("an object was written") };
-        let batch: FileObject = read_body(self.endpoint.beside(OWN_PATH, "/batches").post(&body)).await?;
+        let batch: FileObject = read_body(self.endpoint.with_path_suffix(REQUEST_PATH, "/batches").post(&body)).await?;
         checked_id(&batch.id)
     }
 
@@ -283,7 +283,7 @@ mod tests {
         let settings = ModelSettings::minimal("m", ProviderKind::Openai);
         let http = http_client(Duration::from_secs(1)).unwrap();
         let key = SecretString::from("sk-canary-0123456789");
-        let endpoint = Endpoint::new(&settings, "http://127.0.0.1/v1", OWN_PATH, &http)
+        let endpoint = Endpoint::new(&settings, "http://127.0.0.1/v1", REQUEST_PATH, &http)
             .and_then(|endpoint| endpoint.with_key(&settings, AUTHORIZATION, "Bearer ", Some(&key)))
             .unwrap();
         let body = json!({"choices": [{"message": {"content": "Bearer sk-canary-0123456789"}}]});

@@ -13,25 +13,25 @@ use crate::llm::stream_readers::parse_json;
 use crate::llm::transport::{accept, connection_error};
 
 /// Maximum wait for the next bytes.
-const NEXT_BYTES: Duration = Duration::from_secs(60);
+const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 /// Maximum wait for the first bytes of a response, including the upload of the request; files are large.
-const FIRST_BYTES: Duration = Duration::from_secs(600);
+const FIRST_BYTE_TIMEOUT: Duration = Duration::from_secs(600);
 /// Maximum duration of a response body: one byte a minute would never end either.
-const WHOLE_DOCUMENT: Duration = Duration::from_secs(600);
-const WHOLE_FILE: Duration = Duration::from_secs(2 * 60 * 60);
+const DOCUMENT_TIMEOUT: Duration = Duration::from_secs(600);
+const FILE_TIMEOUT: Duration = Duration::from_secs(2 * 60 * 60);
 /// Maximum size of a response in bytes.
-const LONGEST_ANSWER: usize = 8 << 20;
+const MAX_RESPONSE_BYTES: usize = 8 << 20;
 /// Maximum size of a result file in bytes.
-const LONGEST_FILE: usize = 2 << 30;
+const MAX_FILE_BYTES: usize = 2 << 30;
 
 /// Sends a request and parses its response, a JSON document.
 pub(super) async fn read_body<T: DeserializeOwned>(request: RequestBuilder) -> Result<T, ChatError> {
     let mut body = Vec::new();
     let (mut response, began) = (open(request).await?, Instant::now());
-    while let Some(chunk) = next(&mut response, began, WHOLE_DOCUMENT).await? {
+    while let Some(chunk) = next(&mut response, began, DOCUMENT_TIMEOUT).await? {
         body.extend_from_slice(&chunk);
-        if body.len() > LONGEST_ANSWER {
-            return Err(ChatError::Malformed(format!("more than {LONGEST_ANSWER} bytes about a batch")));
+        if body.len() > MAX_RESPONSE_BYTES {
+            return Err(ChatError::Malformed(format!("more than {MAX_RESPONSE_BYTES} bytes about a batch")));
         }
     }
     let text = str::from_utf8(&body).map_err(|_| ChatError::Malformed("an answer that is not UTF-8".into()))?;
@@ -49,11 +49,11 @@ pub(super) async fn read_lines<T: DeserializeOwned>(
     let too_much = || ChatError::Malformed(format!("more than {most} results of a batch, or too long ones"));
     let mut ended = false;
     while !ended {
-        match next(&mut response, began, WHOLE_FILE).await? {
+        match next(&mut response, began, FILE_TIMEOUT).await? {
             Some(chunk) => {
                 bytes += chunk.len();
                 // Empty lines count too: a file of only those never ends either.
-                if bytes > LONGEST_FILE {
+                if bytes > MAX_FILE_BYTES {
                     return Err(too_much());
                 }
                 lines.push(&chunk);
@@ -82,20 +82,20 @@ pub(super) async fn read_lines<T: DeserializeOwned>(
 }
 
 async fn open(request: RequestBuilder) -> Result<Response, ChatError> {
-    let sent = timeout(FIRST_BYTES, request.send()).await.map_err(|_| late(FIRST_BYTES))?;
+    let sent = timeout(FIRST_BYTE_TIMEOUT, request.send()).await.map_err(|_| late(FIRST_BYTE_TIMEOUT))?;
     accept(sent.map_err(|error| connection_error(&error))?)
 }
 
 /// Reads the next bytes of a body that must be complete within `whole` after `began`.
 async fn next(response: &mut Response, began: Instant, whole: Duration) -> Result<Option<Vec<u8>>, ChatError> {
     let wait = wait_for_next(began.elapsed(), whole);
-    let after = if wait < NEXT_BYTES { whole } else { NEXT_BYTES };
+    let after = if wait < IDLE_TIMEOUT { whole } else { IDLE_TIMEOUT };
     let chunk = timeout(wait, response.chunk()).await.map_err(|_| late(after))?;
     Ok(chunk.map_err(|error| connection_error(&error))?.map(|chunk| chunk.to_vec()))
 }
 
 fn wait_for_next(elapsed: Duration, whole: Duration) -> Duration {
-    whole.saturating_sub(elapsed).min(NEXT_BYTES)
+    whole.saturating_sub(elapsed).min(IDLE_TIMEOUT)
 }
 
 fn late(after: Duration) -> ChatError {
@@ -110,7 +110,7 @@ mod tests {
     fn no_wait_goes_beyond_the_time_for_the_whole() {
         let seconds = Duration::from_secs;
         for (elapsed, wait) in [(0, 60), (540, 60), (541, 59), (600, 0), (9_999, 0)] {
-            assert_eq!(wait_for_next(seconds(elapsed), WHOLE_DOCUMENT), seconds(wait), "{elapsed}");
+            assert_eq!(wait_for_next(seconds(elapsed), DOCUMENT_TIMEOUT), seconds(wait), "{elapsed}");
         }
     }
 }

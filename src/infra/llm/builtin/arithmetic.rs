@@ -15,7 +15,7 @@ pub(super) struct SolvedSum {
 const MAX_CANDIDATES: usize = 8;
 
 /// Maximum length of an expression in bytes. Each nesting level takes one, so this bounds the parser's stack too.
-const MAX_LENGTH: usize = 200;
+const MAX_EXPRESSION_BYTES: usize = 200;
 
 /// Evaluates the longest expression of a text; `None` if there is none. `last` is the value of “it” and “that”.
 pub(super) fn solve(text: &str, last: Option<f64>) -> Option<SolvedSum> {
@@ -23,7 +23,7 @@ pub(super) fn solve(text: &str, last: Option<f64>) -> Option<SolvedSum> {
     let mut candidates: Vec<&str> = symbols
         .split(|c: char| !(c.is_ascii_digit() || "+-*/^().√%, ".contains(c)))
         .map(|run| run.trim_matches(|c: char| c == ' ' || c == ',' || c == '.'))
-        .filter(|run| run.len() <= MAX_LENGTH && run.contains(|c: char| c.is_ascii_digit()))
+        .filter(|run| run.len() <= MAX_EXPRESSION_BYTES && run.contains(|c: char| c.is_ascii_digit()))
         .collect();
     candidates.sort_by_key(|run| std::cmp::Reverse(run.len()));
     candidates.into_iter().take(MAX_CANDIDATES).find_map(solve_expression)

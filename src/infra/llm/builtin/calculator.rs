@@ -9,7 +9,7 @@ use crate::llm::Message;
 
 pub(super) fn answer(conversation: &[Message]) -> String {
     let asked = question(conversation);
-    worked_out(conversation).unwrap_or_else(|| {
+    worked_solution(conversation).unwrap_or_else(|| {
         if language_of(asked) == Language::Chinese {
             "我只会算术、单位换算和日期，例如 `(3+5)×2`、`10公里是多少英里`、\
              `2024年5月1日是星期几`。这个问题我不知道答案。"
@@ -23,7 +23,7 @@ pub(super) fn answer(conversation: &[Message]) -> String {
 }
 
 /// Returns a worked solution in Markdown; `None` if the question has nothing to compute.
-pub(super) fn worked_out(conversation: &[Message]) -> Option<String> {
+pub(super) fn worked_solution(conversation: &[Message]) -> Option<String> {
     let asked = question(conversation);
     if let Some(answer) = dates::answer(asked) {
         return Some(answer);

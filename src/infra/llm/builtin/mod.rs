@@ -117,15 +117,15 @@ impl PracticeKind {
     /// Generates the reply to a conversation that ends with a question.
     pub fn answer(self, conversation: &[Message], rng: &mut impl Rng) -> String {
         match (self, prompt_card_answers::prepared(conversation)) {
-            (PracticeKind::Echo, _) | (_, None) => self.improvise(conversation, rng),
-            (PracticeKind::Rules, Some(prepared)) => prepared.asking_back(),
-            (PracticeKind::Calculator, Some(prepared)) => prepared.brief(),
-            (PracticeKind::Retriever, Some(prepared)) => prepared.whole(),
+            (PracticeKind::Echo, _) | (_, None) => self.generate_answer(conversation, rng),
+            (PracticeKind::Rules, Some(prepared)) => prepared.answer_with_question(),
+            (PracticeKind::Calculator, Some(prepared)) => prepared.short_answer(),
+            (PracticeKind::Retriever, Some(prepared)) => prepared.long_answer(),
             (PracticeKind::Scholar, Some(prepared)) => prepared.as_article(),
         }
     }
 
-    fn improvise(self, conversation: &[Message], rng: &mut impl Rng) -> String {
+    fn generate_answer(self, conversation: &[Message], rng: &mut impl Rng) -> String {
         match self {
             PracticeKind::Echo => echo::answer(conversation, rng),
             PracticeKind::Rules => rules::answer(conversation, rng),

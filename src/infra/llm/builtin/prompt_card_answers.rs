@@ -25,7 +25,7 @@ struct PreparedFile {
     answers: Vec<Prepared>,
 }
 
-static PREPARED: LazyLock<Vec<Prepared>> = LazyLock::new(|| {
+static PREPARED_ANSWERS: LazyLock<Vec<Prepared>> = LazyLock::new(|| {
     let file: PreparedFile =
         toml::from_str(include_str!("prompt_card_answers.toml")).expect("a test reads the whole file");
     file.answers
@@ -34,26 +34,26 @@ static PREPARED: LazyLock<Vec<Prepared>> = LazyLock::new(|| {
 /// Returns the prepared answer if the conversation's latest question is a card's.
 pub(super) fn prepared(conversation: &[Message]) -> Option<&'static Prepared> {
     let asked = question(conversation).trim();
-    PREPARED.iter().find(|answer| answer.prompt == asked)
+    PREPARED_ANSWERS.iter().find(|answer| answer.prompt == asked)
 }
 
 impl Prepared {
     /// Returns the short answer.
-    pub(super) fn brief(&self) -> String {
+    pub(super) fn short_answer(&self) -> String {
         self.short.trim().to_owned()
     }
 
     /// Returns the short answer with a question back.
-    pub(super) fn asking_back(&self) -> String {
+    pub(super) fn answer_with_question(&self) -> String {
         let back = match language_of(&self.prompt) {
             Language::English => "Is that what you wanted to know, or shall I go on?",
             Language::Chinese => "这是你想知道的吗？要不要再说详细一点？",
         };
-        format!("{}\n\n{back}", self.brief())
+        format!("{}\n\n{back}", self.short_answer())
     }
 
     /// Returns the long answer.
-    pub(super) fn whole(&self) -> String {
+    pub(super) fn long_answer(&self) -> String {
         self.long.trim().to_owned()
     }
 
@@ -63,9 +63,9 @@ impl Prepared {
             Language::English => "**In short:**",
             Language::Chinese => "**简而言之：**",
         };
-        let brief = self.brief();
+        let brief = self.short_answer();
         let end = if brief.contains('\n') { String::new() } else { format!("\n\n{gist} {brief}") };
-        format!("## {}\n\n{}{end}", self.title, self.whole())
+        format!("## {}\n\n{}{end}", self.title, self.long_answer())
     }
 }
 
@@ -82,7 +82,7 @@ mod tests {
     fn four_practice_models_give_each_prepared_answer_in_its_language_and_in_their_own_way() {
         let answering = PracticeKind::ALL.into_iter().filter(|kind| *kind != PracticeKind::Echo);
         let answering: Vec<PracticeKind> = answering.collect();
-        for prepared in PREPARED.iter() {
+        for prepared in PREPARED_ANSWERS.iter() {
             let prompt = prepared.prompt.as_str();
             let mut rng = ChaCha8Rng::seed_from_u64(1);
             let mut answers: Vec<String> =
@@ -95,6 +95,6 @@ mod tests {
             answers.dedup();
             assert_eq!(answers.len(), 4, "{prompt}: no two say the same");
         }
-        assert_eq!(PREPARED.len(), 24);
+        assert_eq!(PREPARED_ANSWERS.len(), 24);
     }
 }

@@ -14,7 +14,7 @@ struct KeywordRule {
     answers: &'static [&'static str],
 }
 
-const ENGLISH: &[KeywordRule] = &[
+const ENGLISH_RULES: &[KeywordRule] = &[
     KeywordRule {
         keyword: "hello",
         answers: &["Hello! What is on your mind today?", "Hi there. What shall we talk about?"],
@@ -65,14 +65,14 @@ const ENGLISH: &[KeywordRule] = &[
     KeywordRule { keyword: "sorry", answers: &["No need to be sorry. Go on, please."] },
 ];
 
-const ENGLISH_OTHERWISE: &[&str] = &[
+const ENGLISH_FALLBACKS: &[&str] = &[
     "Tell me more about that.",
     "What matters most to you about it?",
     "Could you give me an example?",
     "I see. And what happened next?",
 ];
 
-const CHINESE: &[KeywordRule] = &[
+const CHINESE_RULES: &[KeywordRule] = &[
     KeywordRule {
         keyword: "你好", answers: &["你好！今天想聊点什么？", "你好，有什么想说的吗？"]
     },
@@ -96,7 +96,7 @@ const CHINESE: &[KeywordRule] = &[
     KeywordRule { keyword: "因为", answers: &["这是唯一的原因吗？", "还有别的原因吗？"] },
 ];
 
-const CHINESE_OTHERWISE: &[&str] =
+const CHINESE_FALLBACKS: &[&str] =
     &["请再多说一点。", "这件事里你最在意的是什么？", "能举个例子吗？", "我明白了。后来呢？"];
 
 pub(super) fn answer(conversation: &[Message], rng: &mut impl Rng) -> String {
@@ -111,7 +111,7 @@ pub(super) fn answer(conversation: &[Message], rng: &mut impl Rng) -> String {
         return again.to_owned();
     }
     let (rules, otherwise) =
-        if language == Language::Chinese { (CHINESE, CHINESE_OTHERWISE) } else { (ENGLISH, ENGLISH_OTHERWISE) };
+        if language == Language::Chinese { (CHINESE_RULES, CHINESE_FALLBACKS) } else { (ENGLISH_RULES, ENGLISH_FALLBACKS) };
     let lower = asked.to_lowercase().replace('’', "'");
     let found = rules.iter().find_map(|rule| Some((rule, after_keyword(&lower, rule.keyword)?)));
     let (answers, rest) = found.map_or((otherwise, String::new()), |(rule, rest)| (rule.answers, rest));
@@ -119,7 +119,7 @@ pub(super) fn answer(conversation: &[Message], rng: &mut impl Rng) -> String {
     if template.contains("{}") && rest.is_empty() {
         return otherwise[0].to_owned();
     }
-    template.replace("{}", &if language == Language::Chinese { reflect_chinese(&rest) } else { reflect_english(&rest) })
+    template.replace("{}", &if language == Language::Chinese { swap_person_chinese(&rest) } else { swap_person_english(&rest) })
 }
 
 /// Returns the text after a keyword up to the end of its sentence; `None` if the keyword does not occur as a word.
@@ -137,7 +137,7 @@ fn after_keyword(lower: &str, keyword: &str) -> Option<String> {
 }
 
 /// Swaps the first and second person.
-fn reflect_english(text: &str) -> String {
+fn swap_person_english(text: &str) -> String {
     let turned = text.split_whitespace().map(|word| match word {
         "i" | "me" => "you",
         "my" => "your",
@@ -152,7 +152,7 @@ fn reflect_english(text: &str) -> String {
     turned.collect::<Vec<_>>().join(" ")
 }
 
-fn reflect_chinese(text: &str) -> String {
+fn swap_person_chinese(text: &str) -> String {
     text.chars()
         .map(|c| match c {
             '我' => '你',

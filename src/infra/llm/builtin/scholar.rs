@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use super::calculator::worked_out;
+use super::calculator::worked_solution;
 use super::retriever::{RankedPassage, search};
 use super::words::{excerpt, language_of, question};
 use crate::domain::language::Language;
@@ -59,7 +59,7 @@ pub(super) fn answer(conversation: &[Message]) -> String {
     let mut text = String::new();
     if let Some(snippet) = snippet_for(asked) {
         section(&mut text, snippet.title, &format!("```python\n{}\n```\n\n{}", snippet.code, snippet.note));
-    } else if let Some(worked) = worked_out(conversation) {
+    } else if let Some(worked) = worked_solution(conversation) {
         section(&mut text, if language == Language::Chinese { "计算" } else { "Working" }, &worked);
     } else {
         let hits = search(conversation);
@@ -67,7 +67,7 @@ pub(super) fn answer(conversation: &[Message]) -> String {
             passages(&mut text, *best, others, language);
         }
     }
-    if text.is_empty() { nothing_known(asked, language) } else { text }
+    if text.is_empty() { unknown_topic_answer(asked, language) } else { text }
 }
 
 fn snippet_for(asked: &str) -> Option<&'static Snippet> {
@@ -117,7 +117,7 @@ fn sentences(text: &str) -> Vec<&str> {
     sentences
 }
 
-fn nothing_known(asked: &str, language: Language) -> String {
+fn unknown_topic_answer(asked: &str, language: Language) -> String {
     let asked = excerpt(asked, 100);
     if language == Language::Chinese {
         format!(

@@ -3,24 +3,24 @@
 use futures_util::StreamExt;
 
 use crate::domain::judging::budget::estimate;
-use crate::domain::judging::token_probabilities::{MAX_NUMBERS, NumberToken};
+use crate::domain::judging::token_probabilities::{MAX_KEPT_TOKENS, NumberToken};
 use crate::llm::{ChatError, ReplyPart, ReplyStream, Usage};
 
 /// Maximum size of a reply's text in bytes: several times the longest reply of any model. The rest is dropped.
-const MAX_TEXT: usize = 1 << 20;
+const MAX_TEXT_BYTES: usize = 1 << 20;
 /// Maximum size of a reply's stored reasoning in bytes.
-const MAX_REASONING: usize = 64 << 10;
+const MAX_REASONING_BYTES: usize = 64 << 10;
 
 /// The part of a reply that has arrived.
 #[derive(Default)]
 pub(super) struct PartialReply {
     pub(super) text: String,
-    /// First [`MAX_REASONING`] bytes of the reasoning.
+    /// First [`MAX_REASONING_BYTES`] bytes of the reasoning.
     pub(super) reasoning: String,
     /// Estimated tokens of the whole reasoning.
     reasoning_tokens: u64,
     pub(super) usage: Usage,
-    /// Last [`MAX_NUMBERS`] numbers of the text.
+    /// Last [`MAX_KEPT_TOKENS`] numbers of the text.
     pub(super) numbers: Vec<NumberToken>,
     /// Whether the provider has begun to answer.
     pub(super) begun: bool,
@@ -33,7 +33,7 @@ impl PartialReply {
             self.begun |= part.is_ok();
             match part {
                 Ok(ReplyPart::Text(part)) => self.write(&part)?,
-                Ok(ReplyPart::Reasoning(part)) => self.think(&part),
+                Ok(ReplyPart::Reasoning(part)) => self.add_reasoning(&part),
                 Ok(ReplyPart::Numbers(numbers)) => self.count_numbers(numbers),
                 Ok(ReplyPart::Usage(counted)) => self.usage = self.usage.updated(counted),
                 Ok(ReplyPart::TextEnded) => {}
@@ -55,8 +55,8 @@ impl PartialReply {
     }
 
     fn write(&mut self, part: &str) -> Result<(), ChatError> {
-        if self.text.len() + part.len() > MAX_TEXT {
-            return Err(ChatError::Malformed(format!("a reply of more than {MAX_TEXT} bytes")));
+        if self.text.len() + part.len() > MAX_TEXT_BYTES {
+            return Err(ChatError::Malformed(format!("a reply of more than {MAX_TEXT_BYTES} bytes")));
         }
         self.text.extend(part.chars().filter(|c| *c != '\0'));
         Ok(())
@@ -66,14 +66,14 @@ impl PartialReply {
     fn count_numbers(&mut self, numbers: Vec<NumberToken>) {
         let begin = self.text.len();
         self.numbers.extend(numbers.into_iter().map(|number| NumberToken { at: begin + number.at, ..number }));
-        let surplus = self.numbers.len().saturating_sub(MAX_NUMBERS);
+        let surplus = self.numbers.len().saturating_sub(MAX_KEPT_TOKENS);
         self.numbers.drain(..surplus);
     }
 
     /// Stores the beginning of the reasoning, and counts all of it: it is billed as part of the reply.
-    fn think(&mut self, part: &str) {
+    fn add_reasoning(&mut self, part: &str) {
         self.reasoning_tokens += estimate(part);
-        let left = MAX_REASONING.saturating_sub(self.reasoning.len());
+        let left = MAX_REASONING_BYTES.saturating_sub(self.reasoning.len());
         let end = part.floor_char_boundary(left);
         self.reasoning.extend(part[..end].chars().filter(|c| *c != '\0'));
     }

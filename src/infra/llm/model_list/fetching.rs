@@ -37,7 +37,7 @@ pub struct ProviderList {
 
 /// Possible paths of a list below an address, the likeliest first: the path after the base, the suffix of the base address in the settings,
 /// and the protocol.
-const PLACES: [(&str, &str, ProviderKind); 4] = [
+const LIST_PATHS: [(&str, &str, ProviderKind); 4] = [
     ("/models", "", ProviderKind::Openai),
     ("/api/tags", "", ProviderKind::Ollama),
     ("/v1/models", "/v1", ProviderKind::Openai),
@@ -58,7 +58,7 @@ pub async fn read_provider_list(
     let base = base(from)?;
     let headers = headers(key)?;
     let mut first = None;
-    for (path, end, provider) in PLACES {
+    for (path, end, provider) in LIST_PATHS {
         let server = ModelServer { provider, base_url: format!("{base}{end}") };
         let body = fetch(&format!("{base}{path}"), headers.clone(), wait, MAX_LIST_MB << 20, http).await;
         match body.and_then(|body| ModelList::parse(&body, provider)) {

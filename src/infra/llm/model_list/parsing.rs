@@ -13,10 +13,10 @@ use crate::domain::text_direction;
 const MAX_MODELS: usize = 10_000;
 
 /// Maximum length of a model's name in characters.
-const LONGEST_NAME: usize = 200;
+const MAX_NAME_CHARS: usize = 200;
 
 /// Rounding factor of a price per million tokens: six decimals.
-const PRICE_DIGITS: f64 = 1e6;
+const PRICE_ROUNDING_FACTOR: f64 = 1e6;
 
 /// A model as listed by its server.
 #[derive(Debug, Clone, PartialEq)]
@@ -79,7 +79,7 @@ impl ModelList {
         let mut seen = HashSet::new();
         models.retain(|listed| seen.insert(listed.model.clone()));
         let others = entries.len() - models.len();
-        give_distinct_ids(&mut models);
+        assign_distinct_ids(&mut models);
         Ok(Self { models, others })
     }
 }
@@ -124,7 +124,7 @@ impl ListedFields<'_> {
 
 /// Whether a name is usable. No legitimate server uses control characters, outer blanks or bidirectional marks.
 pub(in crate::llm) fn is_usable(model: &str) -> bool {
-    model.chars().count() <= LONGEST_NAME
+    model.chars().count() <= MAX_NAME_CHARS
         && !model.contains(char::is_control)
         && model.trim() == model
         && text_direction::in_name(model) == model
@@ -138,7 +138,7 @@ pub(in crate::llm) fn is_embedding(name: &str) -> bool {
 
 /// Cleans a display name: one line, without control characters and bidirectional marks.
 fn clean(name: &str) -> String {
-    let plain: String = name.chars().map(|c| if c.is_control() { ' ' } else { c }).take(LONGEST_NAME).collect();
+    let plain: String = name.chars().map(|c| if c.is_control() { ' ' } else { c }).take(MAX_NAME_CHARS).collect();
     text_direction::in_name(plain.trim()).into_owned()
 }
 
@@ -157,12 +157,12 @@ fn maker_and_name(shown: &str, model: &str) -> (String, String) {
 /// Converts OpenRouter's price of one token in dollars to that of a million; a negative one means that it varies.
 fn price(per_token: &Value) -> Option<f64> {
     let per_token = per_token.as_str().and_then(|text| text.parse::<f64>().ok()).or_else(|| per_token.as_f64())?;
-    let per_million = (per_token * 1e6 * PRICE_DIGITS).round() / PRICE_DIGITS;
+    let per_million = (per_token * 1e6 * PRICE_ROUNDING_FACTOR).round() / PRICE_ROUNDING_FACTOR;
     (per_token >= 0.0 && per_million.is_finite() && per_million < 1e6).then_some(per_million)
 }
 
 /// Sets ids to the last part of each name, to the whole name if two models share it, and adds a number if even that is shared.
-fn give_distinct_ids(models: &mut [ListedModel]) {
+fn assign_distinct_ids(models: &mut [ListedModel]) {
     let mut short: HashMap<String, usize> = HashMap::new();
     for listed in models.iter() {
         *short.entry(slug(last_part(&listed.model))).or_default() += 1;

@@ -38,7 +38,7 @@ fn the_reason_of_an_end_closes_the_text_and_not_the_stream() {
 
 #[test]
 fn an_end_that_is_a_failure_of_the_server_is_reported_after_the_text_before_it() {
-    for reason in FAILED_ENDS {
+    for reason in FAILED_FINISH_REASONS {
         let data = json!({"choices": [{"delta": {"content": "a"}, "finish_reason": reason}]}).to_string();
         let mut parts = VecDeque::new();
         let read = read_event(SseEvent { name: "", data: &data }, &mut parts);

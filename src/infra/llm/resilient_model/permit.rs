@@ -52,7 +52,7 @@ impl BreakerPermit {
         Some(Self { shared: Arc::clone(shared), ticket: Some(ticket) })
     }
 
-    pub(super) fn give_back(&mut self, verdict: ReplyOutcome) {
+    pub(super) fn return_ticket(&mut self, verdict: ReplyOutcome) {
         let Some(ticket) = self.ticket.take() else { return };
         self.shared.with_breaker(|breaker| match verdict {
             ReplyOutcome::Answered => breaker.succeeded(ticket),
@@ -65,6 +65,6 @@ impl BreakerPermit {
 
 impl Drop for BreakerPermit {
     fn drop(&mut self) {
-        self.give_back(ReplyOutcome::None);
+        self.return_ticket(ReplyOutcome::None);
     }
 }

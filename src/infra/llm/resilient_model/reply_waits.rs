@@ -9,13 +9,13 @@ use futures_util::StreamExt;
 use tokio::time::Instant;
 
 use super::super::{ChatError, ReplyPart};
-use super::{GuardedReply, VISITOR_CLOSING};
+use super::{GuardedReply, VISITOR_CLOSING_TIMEOUT};
 use crate::backoff::later;
 use crate::process_stalls::has_stalled_past;
 
 impl GuardedReply {
     /// Waits for the next part to return; `awaited` names the missing step in a timeout error.
-    pub(super) async fn part_by(
+    pub(super) async fn next_part_before(
         &mut self,
         mut by: Instant,
         awaited: &'static str,
@@ -24,7 +24,7 @@ impl GuardedReply {
         loop {
             let (began, limit) = (Instant::now(), self.earliest_limit(by));
             let part = self.read_by(limit).await;
-            let stalled = self.give_back_stall(began, limit);
+            let stalled = self.extend_deadlines_by_stall(began, limit);
             by = later(by, stalled.unwrap_or_default());
             match part {
                 Some(Some(Ok(ReplyPart::Usage(counted)))) => {
@@ -35,13 +35,13 @@ impl GuardedReply {
                 }
                 Some(part) => return part.transpose(),
                 None if stalled.is_some() && !is_repeated => is_repeated = true,
-                None => return self.nothing_by(by, awaited),
+                None => return self.timeout_result(by, awaited),
             }
         }
     }
 
     /// Extends all deadlines by the time since `began` if this process has stalled past `limit`; returns that time.
-    pub(super) fn give_back_stall(&mut self, began: Instant, limit: Instant) -> Option<Duration> {
+    pub(super) fn extend_deadlines_by_stall(&mut self, began: Instant, limit: Instant) -> Option<Duration> {
         let stalled = has_stalled_past(limit).then(|| began.elapsed())?;
         self.first_token_by = later(self.first_token_by, stalled);
         self.end_by = later(self.end_by, stalled);
@@ -50,7 +50,7 @@ impl GuardedReply {
     }
 
     fn earliest_limit(&self, by: Instant) -> Instant {
-        let closed_by = self.text_ended_at.filter(|_| self.question.is_some()).map(|at| at + VISITOR_CLOSING);
+        let closed_by = self.text_ended_at.filter(|_| self.question.is_some()).map(|at| at + VISITOR_CLOSING_TIMEOUT);
         by.min(self.end_by).min(closed_by.unwrap_or(by))
     }
 
@@ -61,7 +61,7 @@ impl GuardedReply {
     }
 
     /// Returns the result of a wait that timed out.
-    fn nothing_by(&self, by: Instant, awaited: &'static str) -> Result<Option<ReplyPart>, ChatError> {
+    fn timeout_result(&self, by: Instant, awaited: &'static str) -> Result<Option<ReplyPart>, ChatError> {
         let timeouts = self.shared.limits.timeouts;
         match () {
             () if self.text_ended_at.is_some() => Ok(None),

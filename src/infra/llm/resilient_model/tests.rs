@@ -287,7 +287,7 @@ async fn a_reply_of_endless_white_space_ends_as_an_empty_one() {
     let blank = Say("                                                                ");
     let endless: Vec<ScriptStep> = std::iter::repeat_n(blank, 1_000).collect();
     let (said, error) = bench([endless.clone()]).ask().await;
-    assert_eq!((said.len(), error), (MAX_BLANK, Some(ChatError::Empty)));
+    assert_eq!((said.len(), error), (MAX_BLANK_BYTES, Some(ChatError::Empty)));
     let begun = [vec![Say("a")], endless].concat();
     assert_eq!(bench([begun]).ask().await, (format!("a{}", " ".repeat(64_000)), None));
 }

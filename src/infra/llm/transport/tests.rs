@@ -21,8 +21,8 @@ fn addresses_are_joined_whether_or_not_they_end_in_a_slash() {
 #[test]
 fn a_key_stays_at_its_own_origin() {
     let endpoint = endpoint("http://127.0.0.1:8000/v1").unwrap();
-    assert_eq!(endpoint.beside("/chat", "/batches?limit=1").url.as_str(), "http://127.0.0.1:8000/v1/batches?limit=1");
-    let own = |url: &str| endpoint.at_own_origin(Url::parse(url).unwrap()).is_some();
+    assert_eq!(endpoint.with_path_suffix("/chat", "/batches?limit=1").url.as_str(), "http://127.0.0.1:8000/v1/batches?limit=1");
+    let own = |url: &str| endpoint.at_same_origin(Url::parse(url).unwrap()).is_some();
     assert!(own("http://127.0.0.1:8000/v1/batches/b/results?part=1"));
     for other in [
         "http://127.0.0.1:8001/v1",
@@ -123,7 +123,7 @@ impl ReplyReader for OneWord {
         true
     }
 
-    fn says_its_end(&self) -> bool {
+    fn has_end_marker(&self) -> bool {
         false
     }
 }
@@ -166,7 +166,7 @@ fn keep_alives_without_end_are_given_up_like_any_other_body_without_text() {
         ["data: ping\n\n", "data:\n\n", "data: {\"choices\":[null]}\n\n", "event: ping\ndata: {}\n\n", ": ping\n\n"];
     for keep_alive in keep_alives {
         let mut exchange = exchange(SseReader::new(openai::read_event));
-        exchange.without_text = MAX_WITHOUT_TEXT - READ_COST - keep_alive.len();
+        exchange.without_text = MAX_BYTES_WITHOUT_TEXT - READ_COST - keep_alive.len();
         assert_eq!(exchange.read(keep_alive.as_bytes()), Ok(StreamProgress::More), "{keep_alive:?}");
         let error = ChatError::Malformed("more than 256 MiB without text".into());
         assert_eq!(exchange.read(keep_alive.as_bytes()), Err(error), "{keep_alive:?}");

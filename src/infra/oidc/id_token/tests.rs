@@ -146,7 +146,7 @@ fn a_token_of_another_kind_is_not_read() {
         header[name] = value;
         assert_eq!(signed_as(&header, &all), Err(TokenError::Unreadable), "{header}");
     }
-    for garbage in ["", ".", "..", "...", "a.b.c", "é.é.é", "e30.e30.", &"x".repeat(MAX_BYTES + 1)] {
+    for garbage in ["", ".", "..", "...", "a.b.c", "é.é.é", "e30.e30.", &"x".repeat(MAX_TOKEN_BYTES + 1)] {
         assert!(verify(garbage, &all, EXPECTED).is_err(), "{garbage:.20}");
     }
 }

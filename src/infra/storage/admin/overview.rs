@@ -5,7 +5,7 @@ use crate::storage::{FailureCount, Store, StoreError};
 
 const DAY_MS: i64 = 24 * 3_600_000;
 /// Maximum number of failure kinds listed.
-const FAILURES: u32 = 20;
+const MAX_LISTED_FAILURES: u32 = 20;
 
 /// Counts from the database.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,7 +37,7 @@ impl Store {
             open_leaks: self.open_leaks().await?,
             open_requests: self.open_deletion_requests().await?,
             open_flags: self.open_flags().await?,
-            failures: self.failures_since(since, FAILURES).await?,
+            failures: self.failures_since(since, MAX_LISTED_FAILURES).await?,
         })
     }
 }

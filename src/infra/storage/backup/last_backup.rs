@@ -11,9 +11,9 @@ use crate::domain::hex::hex;
 use crate::domain::time::Timestamp;
 
 /// Name of an embedded database's file in the data folder; for a server a suffix is added.
-const NAME: &str = "last-backup";
+const FILE_NAME: &str = "last-backup";
 /// Number of hexadecimal digits in the suffix for a server's address.
-const DIGITS: usize = 12;
+const SUFFIX_HEX_DIGITS: usize = 12;
 
 /// The latest backup.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,8 +45,8 @@ impl LastBackup {
 /// Returns the file for the database of these settings.
 fn file(settings: &StorageSettings) -> PathBuf {
     // The displayed address, without user and password: these may change.
-    let of_server = || hex(&Sha256::digest(settings.database.to_string()))[..DIGITS].to_owned();
-    let name = if settings.is_postgres() { format!("{NAME}-{}", of_server()) } else { NAME.to_owned() };
+    let of_server = || hex(&Sha256::digest(settings.database.to_string()))[..SUFFIX_HEX_DIGITS].to_owned();
+    let name = if settings.is_postgres() { format!("{FILE_NAME}-{}", of_server()) } else { FILE_NAME.to_owned() };
     settings.data_dir.join(name)
 }
 

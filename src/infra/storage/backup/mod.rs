@@ -22,7 +22,7 @@ use crate::unfinished_files::{COPY_PREFIX, COPY_SUFFIX, is_unfinished_copy, remo
 pub use last_backup::LastBackup;
 
 /// Permissions of a backup: it holds the keys that sign sessions and the public log.
-const PRIVATE: u32 = 0o600;
+const BACKUP_FILE_MODE: u32 = 0o600;
 
 /// Result of a backup.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -206,7 +206,7 @@ fn partial_beside(path: &Path, now: Timestamp) -> Result<NamedTempFile, BackupEr
     let folder = folder_of(path);
     remove_abandoned(folder, now, is_unfinished_copy);
     let mut builder = tempfile::Builder::new();
-    builder.prefix(COPY_PREFIX).suffix(COPY_SUFFIX).permissions(fs::Permissions::from_mode(PRIVATE));
+    builder.prefix(COPY_PREFIX).suffix(COPY_SUFFIX).permissions(fs::Permissions::from_mode(BACKUP_FILE_MODE));
     // Only the error kind: the message names the temporary file.
     builder.tempfile_in(folder).map_err(|error| unusable(folder)(error.kind().into()))
 }

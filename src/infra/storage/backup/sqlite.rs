@@ -22,9 +22,9 @@ use crate::unfinished_files::remove_with_side_files;
 /// SQLite's error code for a full disk.
 const SQLITE_FULL: &str = "13";
 /// Number of bytes copied between two checks for cancellation of a restore.
-const COPIED_AT_ONCE: u64 = 1 << 22;
+const BYTES_PER_CANCEL_CHECK: u64 = 1 << 22;
 /// Number of SQLite virtual machine steps between two checks for cancellation; a row takes a few.
-const STEPS_AT_ONCE: i32 = 1_000;
+const STEPS_PER_CANCEL_CHECK: i32 = 1_000;
 /// SQLite's error codes for missing permissions: read-only, cannot open, read-only folder.
 const SQLITE_NO_ACCESS: [&str; 3] = ["8", "14", "1544"];
 
@@ -51,7 +51,7 @@ pub(super) async fn copy(database: &Path, partial: &Path, stop: &CancellationTok
         checked = check(partial) => checked?.votes,
         () = stop.cancelled() => return Err(BackupError::Stopped),
     };
-    unfinished.keep();
+    unfinished.into_complete_file();
     if kept < before { Err(BackupError::Fewer { kept, before }) } else { Ok(kept) }
 }
 
@@ -95,7 +95,7 @@ async fn write_copy(
     let damaged =
         |error: sqlx::Error| if stop.is_cancelled() { BackupError::Stopped } else { damaged(database)(error) };
     let mut handle = connection.lock_handle().await.map_err(damaged)?;
-    handle.set_progress_handler(STEPS_AT_ONCE, move || !stopped.is_cancelled());
+    handle.set_progress_handler(STEPS_PER_CANCEL_CHECK, move || !stopped.is_cancelled());
     drop(handle);
     match applied(connection, database).await {
         Err(foreign @ StoreError::Foreign(_)) => return Err(foreign.into()),
@@ -133,7 +133,7 @@ struct UnfinishedCopy<'p>(&'p Path);
 
 impl UnfinishedCopy<'_> {
     /// Keeps the complete file.
-    fn keep(self) {
+    fn into_complete_file(self) {
         std::mem::forget(self);
     }
 }
@@ -154,14 +154,14 @@ pub(super) async fn restore(
     now: Timestamp,
 ) -> Result<RestoreReport, BackupError> {
     // Verifying a large backup takes minutes, and this location would refuse it.
-    if let Some(taken) = occupying(database) {
+    if let Some(taken) = first_existing_file(database) {
         // If an arena is running, the error says so. No lock is created beside the file of another program.
         if database.with_extension("lock").exists() {
             lock_free_place(settings, database)?;
         }
         return Err(BackupError::Occupied(taken));
     }
-    if fs::metadata(beside(file, "-wal")).is_ok_and(|log| log.len() > 0) {
+    if fs::metadata(side_file(file, "-wal")).is_ok_and(|log| log.len() > 0) {
         return Err(BackupError::InUse(file.to_owned()));
     }
     check(file).await?;
@@ -177,7 +177,7 @@ pub(super) async fn restore(
 /// that it can be cancelled.
 async fn copy_bytes(file: &Path, mut to: &fs::File) -> io::Result<()> {
     let mut kept = fs::File::open(file)?;
-    while io::copy(&mut (&mut kept).take(COPIED_AT_ONCE), &mut to)? > 0 {
+    while io::copy(&mut (&mut kept).take(BYTES_PER_CANCEL_CHECK), &mut to)? > 0 {
         tokio::task::yield_now().await;
     }
     Ok(())
@@ -186,16 +186,16 @@ async fn copy_bytes(file: &Path, mut to: &fs::File) -> io::Result<()> {
 /// Locks a location without a database.
 fn lock_free_place(settings: &StorageSettings, database: &Path) -> Result<DataLock, BackupError> {
     let lock = DataLock::take(settings, "restore")?;
-    occupying(database).map_or(Ok(lock), |taken| Err(BackupError::Occupied(taken)))
+    first_existing_file(database).map_or(Ok(lock), |taken| Err(BackupError::Occupied(taken)))
 }
 
 /// Returns the first existing one of a database's files.
-fn occupying(database: &Path) -> Option<PathBuf> {
-    let mut files = ["", "-wal", "-shm"].map(|ending| beside(database, ending)).into_iter();
+fn first_existing_file(database: &Path) -> Option<PathBuf> {
+    let mut files = ["", "-wal", "-shm"].map(|ending| side_file(database, ending)).into_iter();
     files.find(|file| file.symlink_metadata().is_ok())
 }
 
-fn beside(database: &Path, ending: &str) -> PathBuf {
+fn side_file(database: &Path, ending: &str) -> PathBuf {
     let mut name = database.as_os_str().to_owned();
     name.push(ending);
     name.into()
@@ -289,7 +289,7 @@ mod tests {
         assert_eq!(copy_unserved(&database, &partial, &stop).await.unwrap(), 10_000);
         fs::remove_file(&partial).unwrap();
         for ending in ["-wal", "-shm"] {
-            fs::write(beside(&database, ending), "").unwrap();
+            fs::write(side_file(&database, ending), "").unwrap();
         }
         let begun = copy_unserved(&database, &partial, &stop).await.unwrap_err();
         assert!(matches!(begun, BackupError::Started(_)), "{begun}");

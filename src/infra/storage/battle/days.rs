@@ -15,12 +15,12 @@ use crate::metrics::store_time;
 use crate::storage::{Store, StoreError, on_reader, on_writer, unsigned};
 
 /// Source name of battles drawn by this arena.
-const ARENA: &str = "arena";
+const ARENA_SOURCE: &str = "arena";
 /// Number of imported battles counted in one statement.
-const IMPORT_PAGE: i64 = 200_000;
+const IMPORT_PAGE_SIZE: i64 = 200_000;
 
 /// Sorts after every id that begins with a time, and before those of imports.
-const AFTER_ALL: &str = "g";
+const AFTER_ALL_TIMED_IDS: &str = "g";
 const SELECT_THROUGH: &str = "SELECT through_day FROM counted_sources WHERE source = $1";
 const SELECT_NEXT: &str = "SELECT MIN(id) FROM battles WHERE id >= $1 AND id < $2";
 const SELECT_OPEN: &str = "SELECT MIN(id) FROM battles WHERE stage IN ('answering', 'ready') AND id < $1";
@@ -57,17 +57,17 @@ impl Store {
         let _time = store_time("count_battle_days");
         let through = self.counted_through().await?;
         if through.is_some_and(|day| day >= until) {
-            self.put_counts(ARENA, &DayCounts::new(), until - 1).await?;
+            self.put_counts(ARENA_SOURCE, &DayCounts::new(), until - 1).await?;
             return Ok(0);
         }
         let (mut first, mut counted) = (through.map_or(0, |day| day + 1), 0);
         while let Some(day) = self.next_day_with_battles(first, until).await? {
             let counts = self.count_day(day).await?;
-            self.put_counts(ARENA, &counts, day).await?;
+            self.put_counts(ARENA_SOURCE, &counts, day).await?;
             (first, counted) = (day + 1, counted + 1);
         }
         if first < until {
-            self.put_counts(ARENA, &DayCounts::new(), until - 1).await?;
+            self.put_counts(ARENA_SOURCE, &DayCounts::new(), until - 1).await?;
         }
         Ok(counted)
     }
@@ -85,7 +85,7 @@ impl Store {
             let mut first = 1;
             while first <= *votes {
                 self.count_import_page(import, first, &mut counts).await?;
-                first += IMPORT_PAGE;
+                first += IMPORT_PAGE_SIZE;
             }
             let last = counts.keys().map(|(day, _)| *day).max().unwrap_or(0);
             self.put_counts(import, &counts, last).await?;
@@ -100,7 +100,7 @@ impl Store {
     pub async fn oldest_open_battle(&self) -> Result<Option<Timestamp>, StoreError> {
         let _time = store_time("oldest_open_battle");
         let id: Option<String> =
-            on_reader!(self, |pool| sqlx::query_scalar(SELECT_OPEN).bind(AFTER_ALL).fetch_one(pool).await)?;
+            on_reader!(self, |pool| sqlx::query_scalar(SELECT_OPEN).bind(AFTER_ALL_TIMED_IDS).fetch_one(pool).await)?;
         // An id without a time blocks the counting.
         Ok(id.map(|id| time_of(&id).unwrap_or(Timestamp(0))))
     }
@@ -144,7 +144,7 @@ impl Store {
     /// # Errors
     /// [`StoreError`].
     pub async fn counted_through(&self) -> Result<Option<i64>, StoreError> {
-        on_reader!(self, |pool| sqlx::query_scalar(SELECT_THROUGH).bind(ARENA).fetch_optional(pool).await)
+        on_reader!(self, |pool| sqlx::query_scalar(SELECT_THROUGH).bind(ARENA_SOURCE).fetch_optional(pool).await)
     }
 
     /// Finds the first day from `first` to before `until` on which a battle began.
@@ -154,7 +154,7 @@ impl Store {
         }
         let from = first_id(first);
         let id: Option<String> = on_reader!(self, |pool| {
-            sqlx::query_scalar(SELECT_NEXT).bind(&from).bind(AFTER_ALL).fetch_one(pool).await
+            sqlx::query_scalar(SELECT_NEXT).bind(&from).bind(AFTER_ALL_TIMED_IDS).fetch_one(pool).await
         })?;
         Ok(id.and_then(|id| time_of(&id)).map(number_of).filter(|day| *day < until))
     }
@@ -167,7 +167,7 @@ impl Store {
     }
 
     async fn count_import_page(&self, import: &str, first: i64, counts: &mut DayCounts) -> Result<(), StoreError> {
-        let [from, to] = [first, first + IMPORT_PAGE].map(|number| format!("{import}-{number:09}"));
+        let [from, to] = [first, first + IMPORT_PAGE_SIZE].map(|number| format!("{import}-{number:09}"));
         let rows: Vec<(i64, String, i64)> =
             on_reader!(self, |pool| sqlx::query_as(COUNT_IMPORT).bind(&from).bind(&to).fetch_all(pool).await)?;
         for (day, model, battles) in rows {

@@ -18,7 +18,7 @@ use crate::metrics::store_time;
 use crate::storage::{Database, Store, StoreError, VoteRange, on_reader, on_writer_once};
 
 /// Maximum number of rows in one statement.
-const ROWS: usize = 1_000;
+const MAX_ROWS_PER_STATEMENT: usize = 1_000;
 
 const UPSERT: &str = "ON CONFLICT (query_id, scheme, source, labeled_by) DO UPDATE SET label = excluded.label, \
      confidence = excluded.confidence, ts = excluded.ts WHERE prompt_labels.label <> excluded.label \
@@ -121,7 +121,7 @@ impl Store {
         let delete = format!("{DELETE_OTHERS} {rows})");
         on_writer_once!(self, |connection| {
             let (mut tx, mut changed) = (connection.begin().await?, 0);
-            for page in labels.chunks(ROWS) {
+            for page in labels.chunks(MAX_ROWS_PER_STATEMENT) {
                 let json = serde_json::to_string(page).expect("a label is plain text and a finite number");
                 if by.source == LabelOrigin::Model {
                     let others = sqlx::query(AssertSqlSafe(delete.as_str())).bind(&json);

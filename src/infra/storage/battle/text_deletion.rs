@@ -38,7 +38,7 @@ const DELETE_UNUSED_IMAGES: &str = "DELETE FROM images WHERE visitor = (SELECT v
 const DELETE_UNUSED_IMAGES_OF: &str = "DELETE FROM images WHERE visitor = $1 AND visitor <> '' \
      AND NOT EXISTS (SELECT 1 FROM battle_images WHERE battle_images.image_id = images.id)";
 /// Number of battles whose texts are deleted in one commit.
-const DELETED_AT_ONCE: i64 = 50;
+const DELETION_BATCH_SIZE: i64 = 50;
 
 impl Store {
     /// Deletes all prompts of a visitor, their replies and share links, and all images; votes stay. Running battles are ended first.
@@ -74,7 +74,7 @@ impl Store {
         let mut deleted = 0;
         loop {
             let battles: Vec<String> = on_reader!(self, |pool| {
-                sqlx::query_scalar(SELECT_WITH_TEXT).bind(visitor.as_str()).bind(DELETED_AT_ONCE).fetch_all(pool).await
+                sqlx::query_scalar(SELECT_WITH_TEXT).bind(visitor.as_str()).bind(DELETION_BATCH_SIZE).fetch_all(pool).await
             })?;
             if battles.is_empty() {
                 break;
@@ -110,7 +110,7 @@ impl Store {
         let mut deleted = 0;
         loop {
             let battles: Vec<String> = on_reader!(self, |pool| {
-                sqlx::query_scalar(SELECT_TEXTS_BEFORE).bind(before.0).bind(DELETED_AT_ONCE).fetch_all(pool).await
+                sqlx::query_scalar(SELECT_TEXTS_BEFORE).bind(before.0).bind(DELETION_BATCH_SIZE).fetch_all(pool).await
             })?;
             if battles.is_empty() {
                 break;

@@ -373,7 +373,7 @@ impl RawJudgement {
 }
 
 /// Whether a stored verdict has a null in place of an infinite score: it has no score, and the rest of its suite counts without it.
-pub(in crate::storage) fn lost_its_number(verdict: &str) -> bool {
+pub(in crate::storage) fn has_null_score(verdict: &str) -> bool {
     let null = |value: &Value| value.is_null();
     serde_json::from_str::<Value>(verdict).is_ok_and(|verdict| {
         let dimensions = verdict.get("rating").and_then(Value::as_object);
@@ -387,7 +387,7 @@ impl TryFrom<RawJudgement> for BenchJudgementRow {
     fn try_from(raw: RawJudgement) -> Result<Self, StoreError> {
         let game = u8::try_from(raw.game).ok().and_then(|game| Game::try_from(game).ok());
         let parsed = match raw.read(&raw.parsed, "parsed") {
-            Err(_) if lost_its_number(&raw.parsed) => None,
+            Err(_) if has_null_score(&raw.parsed) => None,
             read => Some(read?),
         };
         let status = raw.status.parse().map_err(|_| raw.broken("status", &raw.status));
@@ -432,10 +432,10 @@ mod tests {
 
     #[test]
     fn only_a_verdict_whose_number_is_lost_is_distinguished_from_the_others() {
-        assert!(lost_its_number(r#"{"score":null,"rating":{}}"#));
-        assert!(lost_its_number(r#"{"score":7.0,"rating":{"清晰度":null}}"#));
+        assert!(has_null_score(r#"{"score":null,"rating":{}}"#));
+        assert!(has_null_score(r#"{"score":7.0,"rating":{"清晰度":null}}"#));
         for other in ["null", "{", r#"{"choice":null,"correct":false}"#, r#"{"score":7.0,"rating":{"score":1.0}}"#] {
-            assert!(!lost_its_number(other), "{other}");
+            assert!(!has_null_score(other), "{other}");
         }
     }
 }

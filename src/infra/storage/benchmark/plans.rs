@@ -24,7 +24,7 @@ const SELECT_RUNNING: &str = "SELECT id, plan, steps, state, stop_asked, note, s
      FROM bench_plans WHERE state = 'running'";
 const ASK_TO_STOP: &str =
     "UPDATE bench_plans SET stop_asked = TRUE WHERE id = $1 AND state = 'running' AND NOT stop_asked";
-const BEAT: &str =
+const UPDATE_HEARTBEAT: &str =
     "UPDATE bench_plans SET changed_at = $2, note = $3 WHERE id = $1 AND state = 'running' RETURNING stop_asked";
 const END: &str = "UPDATE bench_plans SET state = $2, note = $3, changed_at = $4 WHERE id = $1 AND state = 'running'";
 
@@ -135,7 +135,7 @@ impl Store {
     ) -> Result<PlanHeartbeat, StoreError> {
         let _time = store_time("heartbeat_bench_plan");
         let stop_asked: Option<bool> = on_writer!(self, |connection| {
-            sqlx::query_scalar(BEAT).bind(id).bind(now.0).bind(note).fetch_optional(connection).await
+            sqlx::query_scalar(UPDATE_HEARTBEAT).bind(id).bind(now.0).bind(note).fetch_optional(connection).await
         })?;
         Ok(match stop_asked {
             Some(false) => PlanHeartbeat::GoesOn,

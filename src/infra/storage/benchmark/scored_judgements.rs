@@ -13,13 +13,13 @@ use crate::domain::benchmark::judgement::{Game, JudgeTokens, Judgement, Status};
 use crate::domain::benchmark::record::ScoredJudgement;
 use crate::domain::judging::verdict::{Rating, Verdict};
 use crate::metrics::store_time;
-use crate::storage::benchmark::judgements::{BenchJudgementRow, lost_its_number};
+use crate::storage::benchmark::judgements::{BenchJudgementRow, has_null_score};
 use crate::storage::{BenchSet, Database, Store, StoreError, on_reader, unsigned};
 
 /// Row numbers in one page.
 const PAGE: i64 = 1 << 14;
 /// Number of concurrent page reads.
-const AT_ONCE: usize = 2;
+const CONCURRENT_READS: usize = 2;
 
 const LAST_ROW: &str = "SELECT COALESCE(MAX(rowid), 0) FROM bench_judgements";
 /// SQLite reads pages of row numbers in order, without sorting. A verdict contains no line break: its JSON is compact.
@@ -77,7 +77,7 @@ impl Store {
             })?;
             blocking(move || rows(page)).await
         };
-        stream::iter(pages(last)).map(read).buffered(AT_ONCE).try_collect().await
+        stream::iter(pages(last)).map(read).buffered(CONCURRENT_READS).try_collect().await
     }
 
     async fn pages_of_postgres(&self, set: &BenchSet, variant: &str) -> Result<Vec<JudgementPage>, StoreError> {
@@ -91,7 +91,7 @@ impl Store {
                 .await
         })?;
         let read = async |page| blocking(move || rows(page)).await;
-        stream::iter(pages).map(read).buffered(AT_ONCE).try_collect().await
+        stream::iter(pages).map(read).buffered(CONCURRENT_READS).try_collect().await
     }
 }
 
@@ -190,7 +190,7 @@ impl RawBenchVerdict<'_> {
             Ok(parsed) => {
                 (parsed, self.status.parse().map_err(|_| inconsistent(id, "status", self.status.to_owned()))?)
             }
-            Err(_) if lost_its_number(verdict) => (None, Status::OutOfRange),
+            Err(_) if has_null_score(verdict) => (None, Status::OutOfRange),
             Err(_) => return Err(inconsistent(id, "parsed", verdict.to_owned())),
         };
         Ok(Judgement {

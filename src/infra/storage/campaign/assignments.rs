@@ -43,8 +43,8 @@ const RELEASE: &str = "UPDATE campaign_assignments SET released_at = $2 WHERE ca
      WHERE j.assignment = campaign_assignments.id AND j.withdrawn_at > $3) RETURNING unit, kind";
 const GIVE_BACK: &str = "UPDATE campaign_units SET given = given - 1 WHERE campaign = $1 AND unit = $2 AND given > 0";
 /// Locks the campaign until the end of the transaction, so that two annotators cannot both take the last assignment.
-const TAKE_ROOM: &str = "UPDATE campaigns SET handed_out = handed_out + 1 WHERE id = $1 AND handed_out < $2";
-const GIVE_ROOM_BACK: &str = "UPDATE campaigns SET handed_out = handed_out - $2 WHERE id = $1";
+const INCREMENT_HANDED_OUT: &str = "UPDATE campaigns SET handed_out = handed_out + 1 WHERE id = $1 AND handed_out < $2";
+const DECREMENT_HANDED_OUT: &str = "UPDATE campaigns SET handed_out = handed_out - $2 WHERE id = $1";
 const INSERT_ASSIGNMENT: &str = "INSERT INTO campaign_assignments (id, campaign, annotator, number, unit, item, kind, shown, \
      given_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
 const COUNT_ASSIGNMENT: &str = "UPDATE campaign_annotators SET first_time = first_time + $2, repeats = repeats + $3, \
@@ -272,7 +272,7 @@ macro_rules! take_unit_in_room {
             AssignmentLimit::ForAll => true,
             AssignmentLimit::Ended => false,
             AssignmentLimit::UpTo(most) => {
-                let query = sqlx::query(TAKE_ROOM).bind($request.campaign);
+                let query = sqlx::query(INCREMENT_HANDED_OUT).bind($request.campaign);
                 let query = query.bind(i64::try_from(most).unwrap_or(i64::MAX)).execute(&mut *$tx);
                 query.await?.rows_affected() > 0
             }
@@ -280,7 +280,7 @@ macro_rules! take_unit_in_room {
         if has_room {
             let taken: Option<(AssignmentKind, RawUnit)> = take_unit!($tx, $request, $kinds, $progress);
             if taken.is_none() && $request.room != AssignmentLimit::ForAll {
-                sqlx::query(GIVE_ROOM_BACK).bind($request.campaign).bind(1_i64).execute(&mut *$tx).await?;
+                sqlx::query(DECREMENT_HANDED_OUT).bind($request.campaign).bind(1_i64).execute(&mut *$tx).await?;
             }
             taken.ok_or(NoAssignmentReason::Units)
         } else {
@@ -318,7 +318,7 @@ impl Store {
                 let query = query.bind(request.now.0 - RELEASE_AFTER_MS).bind(request.annotator);
                 let released: Vec<(i64, String)> = query.fetch_all(&mut *tx).await?;
                 if matches!(request.room, AssignmentLimit::UpTo(_)) {
-                    let query = sqlx::query(GIVE_ROOM_BACK).bind(request.campaign);
+                    let query = sqlx::query(DECREMENT_HANDED_OUT).bind(request.campaign);
                     query.bind(i64::try_from(released.len()).unwrap_or(i64::MAX)).execute(&mut *tx).await?;
                 }
                 for (unit, _) in released.iter().filter(|(_, kind)| kind == AssignmentKind::Fresh.as_str()) {

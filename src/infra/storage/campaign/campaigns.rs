@@ -12,7 +12,7 @@ use crate::storage::admin::audit::insert_audit;
 use crate::storage::{NewAuditEntry, Store, StoreError, on_reader, on_writer, on_writer_once, unsigned};
 
 /// Maximum number of rows in one statement.
-const ROWS: usize = 500;
+const MAX_ROWS_PER_STATEMENT: usize = 500;
 
 const INSERT_CAMPAIGN: &str = "INSERT INTO campaigns (id, plan, state, items, units, shared_units, created_at) \
      VALUES ($1, $2, 'draft', $3, $4, $5, $6) ON CONFLICT (id) DO NOTHING";
@@ -218,8 +218,8 @@ macro_rules! insert_all {
         if query.execute(&mut *$tx).await?.rows_affected() == 0 {
             return Ok(false);
         }
-        for (page, items) in $new.items.chunks(ROWS).enumerate() {
-            let rows: Vec<_> = (page * ROWS..).zip(items).collect();
+        for (page, items) in $new.items.chunks(MAX_ROWS_PER_STATEMENT).enumerate() {
+            let rows: Vec<_> = (page * MAX_ROWS_PER_STATEMENT..).zip(items).collect();
             let mut query = QueryBuilder::new(
                 "INSERT INTO campaign_items (campaign, item, name, prompt, reference, category, language) ",
             );
@@ -230,17 +230,17 @@ macro_rules! insert_all {
             query.build().execute(&mut *$tx).await?;
             let answers: Vec<_> =
                 rows.iter().flat_map(|(at, item)| item.answers.iter().map(move |answer| (*at, answer))).collect();
-            for answers in answers.chunks(ROWS) {
+            for answers in answers.chunks(MAX_ROWS_PER_STATEMENT) {
                 let mut query = QueryBuilder::new("INSERT INTO campaign_answers (campaign, item, model, answer) ");
                 query.push_values(answers, |mut row, (at, (model, answer))| {
                     row.push_bind($new.id).push_bind(number(*at)).push_bind(*model).push_bind(*answer);
                 });
                 query.build().execute(&mut *$tx).await?;
             }
-            $progress((page * ROWS + items.len()) as u64);
+            $progress((page * MAX_ROWS_PER_STATEMENT + items.len()) as u64);
         }
-        for (page, units) in $new.units.chunks(ROWS).enumerate() {
-            let rows: Vec<_> = (page * ROWS..).zip(units).collect();
+        for (page, units) in $new.units.chunks(MAX_ROWS_PER_STATEMENT).enumerate() {
+            let rows: Vec<_> = (page * MAX_ROWS_PER_STATEMENT..).zip(units).collect();
             let mut query =
                 QueryBuilder::new("INSERT INTO campaign_units (campaign, unit, item, models, shared, gold, given) ");
             query.push_values(&rows, |mut row, (at, unit)| {

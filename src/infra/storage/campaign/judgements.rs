@@ -6,10 +6,10 @@ use sqlx_macros::FromRow;
 
 use crate::domain::campaign::judged_rows::JudgedRow;
 use crate::metrics::store_time;
-use crate::storage::vote::pages::{RECORD, packed_values};
+use crate::storage::vote::pages::{RECORD_SEPARATOR, packed_values};
 use crate::storage::{Database, Store, StoreError, on_reader};
 
-/// Columns of a judgement. JSON escapes the [`RECORD`] between judgements, and no other column contains it.
+/// Columns of a judgement. JSON escapes the [`RECORD_SEPARATOR`] between judgements, and no other column contains it.
 const COLUMNS: [&str; 8] =
     ["a.unit", "a.item", "a.kind", "a.shown", "j.judgement", "j.answers", "a.given_at", "j.judged_at"];
 const SELECT_IDS: &str =
@@ -61,7 +61,7 @@ impl AnnotatorJudgements {
 
     /// Returns an iterator over the judgements.
     pub fn rows(&self) -> impl Iterator<Item = Result<JudgedRow<'_>, StoreError>> {
-        let mut columns = self.columns.each_ref().map(|column| column.split(RECORD));
+        let mut columns = self.columns.each_ref().map(|column| column.split(RECORD_SEPARATOR));
         (0..self.count).map(move |_| {
             let values = columns.each_mut().map(|column| column.next().unwrap_or_default());
             let [unit, item, kind, shown, judgement, answers, given_at, judged_at] = values;
@@ -112,7 +112,7 @@ impl Store {
         // PostgreSQL needs the order in each aggregate; SQLite takes the values in the order of the inner query.
         let order = if matches!(self.database, Database::Sqlite(_)) { "" } else { " ORDER BY number" };
         let joined: Vec<String> =
-            (0..COLUMNS.len()).map(|at| format!("string_agg(c{at}, '{RECORD}'{order})")).collect();
+            (0..COLUMNS.len()).map(|at| format!("string_agg(c{at}, '{RECORD_SEPARATOR}'{order})")).collect();
         let named: Vec<String> =
             COLUMNS.iter().enumerate().map(|(at, column)| format!("CAST({column} AS TEXT) AS c{at}")).collect();
         let query = format!(

@@ -120,7 +120,7 @@ fn add_value(log: &mut VoteLog, column: VoteColumn, value: &str) -> Option<()> {
         VoteColumn::ReasonsB => add_label(&mut log.reasons.as_mut()?[1], value),
         VoteColumn::PairingPolicy => add_label(log.pairing_policies.as_mut()?, value),
         VoteColumn::Timings => log.timings.as_mut()?.push(timings(value)?),
-        VoteColumn::Prompts => log.prompt_tokens.as_mut()?.push(narrow(TextCounts::count(value).tokens)),
+        VoteColumn::Prompts => log.prompt_tokens.as_mut()?.push(to_u32(TextCounts::count(value).tokens)),
     }
     Some(())
 }
@@ -130,7 +130,7 @@ fn add_label(labels: &mut Labels, value: &str) {
 }
 
 fn add_style(style: &mut StyleColumns, counts: &[TextCounts; 2]) {
-    let both = |count: fn(&TextCounts) -> u64| Some(counts.each_ref().map(|side| narrow(count(side))));
+    let both = |count: fn(&TextCounts) -> u64| Some(counts.each_ref().map(|side| to_u32(count(side))));
     style.push([
         both(|side| side.tokens),
         both(|side| side.headings.iter().sum()),
@@ -141,7 +141,7 @@ fn add_style(style: &mut StyleColumns, counts: &[TextCounts; 2]) {
 
 /// Parses the times of both sides. An import without times has a duration of 0, which no reply has.
 fn timings(value: &str) -> Option<[ReplyTiming; 2]> {
-    let time = |time: &str| if time.is_empty() { Some(None) } else { time.parse().ok().map(|ms| Some(narrow(ms))) };
+    let time = |time: &str| if time.is_empty() { Some(None) } else { time.parse().ok().map(|ms| Some(to_u32(ms))) };
     let mut times = value.split(' ').map(time);
     let mut next = || times.next().flatten();
     let mut side = || {
@@ -151,7 +151,7 @@ fn timings(value: &str) -> Option<[ReplyTiming; 2]> {
     Some([side()?, side()?])
 }
 
-fn narrow(count: u64) -> u32 {
+fn to_u32(count: u64) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 

@@ -25,7 +25,7 @@ impl FileAccess {
         let folder = file.parent().unwrap_or(Path::new("/"));
         // SQLite's files beside it can be created, or exist already.
         let takes_log = disk::is_writable(folder)
-            || ["-wal", "-shm"].iter().all(|ending| disk::is_writable_file(&beside(&file, ending)));
+            || ["-wal", "-shm"].iter().all(|ending| disk::is_writable_file(&side_file(&file, ending)));
         if takes_log && disk::is_writable_file(&file) {
             Self::Write
         } else if is_in_use(database) {
@@ -67,8 +67,8 @@ fn written_at(path: &Path) -> Option<SystemTime> {
 /// Whether a write-ahead log has content, or is shared with other connections. An empty log without a `-shm` file is a leftover.
 fn is_in_use(database: &Path) -> bool {
     let file = resolved(database);
-    let log = beside(&file, "-wal").metadata();
-    log.is_ok_and(|log| log.len() > 0 || beside(&file, "-shm").exists())
+    let log = side_file(&file, "-wal").metadata();
+    log.is_ok_and(|log| log.len() > 0 || side_file(&file, "-shm").exists())
 }
 
 /// Resolves symlinks: SQLite keeps the log beside the actual file.
@@ -76,7 +76,7 @@ fn resolved(database: &Path) -> PathBuf {
     database.canonicalize().unwrap_or_else(|_| database.to_owned())
 }
 
-fn beside(file: &Path, ending: &str) -> PathBuf {
+fn side_file(file: &Path, ending: &str) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
     name.push(ending);
     name.into()
@@ -92,13 +92,13 @@ mod tests {
         let file = folder.path().join("a.db");
         std::fs::write(&file, "").unwrap();
         assert!(!is_in_use(&file));
-        std::fs::write(beside(&file, "-shm"), "").unwrap();
+        std::fs::write(side_file(&file, "-shm"), "").unwrap();
         assert!(!is_in_use(&file), "without a log, nothing is shared");
-        std::fs::write(beside(&file, "-wal"), "").unwrap();
+        std::fs::write(side_file(&file, "-wal"), "").unwrap();
         assert!(is_in_use(&file));
-        std::fs::remove_file(beside(&file, "-shm")).unwrap();
+        std::fs::remove_file(side_file(&file, "-shm")).unwrap();
         assert!(!is_in_use(&file));
-        std::fs::write(beside(&file, "-wal"), "votes").unwrap();
+        std::fs::write(side_file(&file, "-wal"), "votes").unwrap();
         assert!(is_in_use(&file));
     }
 
@@ -109,7 +109,7 @@ mod tests {
         std::fs::write(&file, "").unwrap();
         let unwritten = UnwrittenFile::new(&file);
         assert!(!unwritten.may_have_changed());
-        let logs = ["-wal", "-shm"].map(|ending| beside(&file, ending));
+        let logs = ["-wal", "-shm"].map(|ending| side_file(&file, ending));
         logs.iter().for_each(|log| std::fs::write(log, "").unwrap());
         assert!(unwritten.may_have_changed());
         logs.iter().for_each(|log| std::fs::remove_file(log).unwrap());

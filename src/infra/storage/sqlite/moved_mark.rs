@@ -11,21 +11,21 @@ use crate::storage::outage::message_contains;
 use crate::storage::{Database, Store, StoreError, on_writer};
 
 /// The mark is a row among the secrets; a copy of it in PostgreSQL has no effect.
-const NAME: &str = "moved_to_postgres";
+const MARK_NAME: &str = "moved_to_postgres";
 const INSERT: &str = "INSERT INTO secrets (name, value, created_at) VALUES ($1, '', $2) ON CONFLICT (name) DO NOTHING";
 const SELECT: &str = "SELECT created_at FROM secrets WHERE name = $1";
 const DELETE: &str = "DELETE FROM secrets WHERE name = $1";
 
 /// SQLite's messages if the tables of an early version cannot hold the mark.
-const NO_PLACE: [&str; 2] = ["no such table", "no such column"];
+const MISSING_TABLE_MESSAGES: [&str; 2] = ["no such table", "no such column"];
 
 /// Refuses a database that has the mark, or in which it cannot be checked.
 pub(in crate::storage) async fn refuse_moved(connection: &mut SqliteConnection, path: &Path) -> Result<(), StoreError> {
-    let marked: sqlx::Result<Option<i64>> = sqlx::query_scalar(SELECT).bind(NAME).fetch_optional(connection).await;
+    let marked: sqlx::Result<Option<i64>> = sqlx::query_scalar(SELECT).bind(MARK_NAME).fetch_optional(connection).await;
     match marked {
         Ok(Some(moved_at)) => Err(StoreError::Moved { database: path.to_owned(), at: Timestamp(moved_at) }),
         Ok(None) => Ok(()),
-        Err(error) if NO_PLACE.iter().any(|words| message_contains(&error, words)) => Ok(()),
+        Err(error) if MISSING_TABLE_MESSAGES.iter().any(|words| message_contains(&error, words)) => Ok(()),
         Err(error) => Err(error.into()),
     }
 }
@@ -47,7 +47,7 @@ impl Store {
     /// [`StoreError`].
     pub async fn mark_moved(&self, now: Timestamp) -> Result<(), StoreError> {
         let _time = store_time("mark_moved");
-        on_writer!(self, |connection| sqlx::query(INSERT).bind(NAME).bind(now.0).execute(connection).await.map(drop))
+        on_writer!(self, |connection| sqlx::query(INSERT).bind(MARK_NAME).bind(now.0).execute(connection).await.map(drop))
     }
 
     /// Removes the mark; returns whether there was one.
@@ -57,7 +57,7 @@ impl Store {
     pub async fn unmark_moved(&self) -> Result<bool, StoreError> {
         let _time = store_time("unmark_moved");
         on_writer!(self, |connection| {
-            let removed = sqlx::query(DELETE).bind(NAME).execute(connection).await;
+            let removed = sqlx::query(DELETE).bind(MARK_NAME).execute(connection).await;
             removed.map(|removed| removed.rows_affected() > 0)
         })
     }

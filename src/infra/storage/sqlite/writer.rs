@@ -21,7 +21,7 @@ use crate::storage::sqlite::durability::check_durable;
 const BEGIN: &str = "BEGIN IMMEDIATE";
 /// Lock timeout of a write while another program is known to hold the lock: writes are serialised, and each would wait for the full
 /// timeout.
-const LOCKED_WAIT: Duration = Duration::from_millis(500);
+const LOCKED_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Lends the writing connection to one caller at a time, in the order of requests.
 #[derive(Debug, Clone)]
@@ -50,7 +50,7 @@ impl SqliteWriter {
     }
 
     /// Waits for the connection, and opens a new one if the last one was not kept. After the wait, `outage` returns the current outage:
-    /// while another program holds the write lock, a new connection waits only [`LOCKED_WAIT`] for it, and serves one write.
+    /// while another program holds the write lock, a new connection waits only [`LOCKED_TIMEOUT`] for it, and serves one write.
     pub(in crate::storage) async fn acquire(
         &self,
         outage: impl Fn() -> Option<OutageKind>,
@@ -71,7 +71,7 @@ impl SqliteWriter {
     async fn connect(&self, is_locked: bool) -> Result<SqliteConnection, StoreError> {
         let mut options = SqliteConnectOptions::clone(&self.options);
         if is_locked {
-            options = options.busy_timeout(LOCKED_WAIT);
+            options = options.busy_timeout(LOCKED_TIMEOUT);
         }
         let mut connection = SqliteConnection::connect_with(&options).await?;
         check_durable(&mut connection).await?;
@@ -131,7 +131,7 @@ pub(in crate::storage) async fn end<T>(
             transaction.commit().await?;
             Ok(Ok(written))
         }
-        Err(error) if is_untrustworthy(&error) => Err(error),
+        Err(error) if may_have_rolled_back(&error) => Err(error),
         Err(error) => match transaction.rollback().await {
             Ok(()) => Ok(Err(error)),
             Err(_) => Err(error),
@@ -140,7 +140,7 @@ pub(in crate::storage) async fn end<T>(
 }
 
 /// Whether SQLite may have rolled back by itself, or may have failed to: a full disk, an I/O error, out of memory.
-fn is_untrustworthy(error: &StoreError) -> bool {
+fn may_have_rolled_back(error: &StoreError) -> bool {
     let StoreError::Database(error) = error else { return false };
     OutageKind::from_error(error).is_some() || error.as_database_error().is_none()
 }

@@ -39,8 +39,8 @@ const COUNT_CHANGES: &str = "SELECT (SELECT COUNT(*) FROM vote_exclusions WHERE 
 
 /// Serialises withdrawals and exclusions by the program. A statement of PostgreSQL sees what was committed when it began: without this, one
 /// that waits for the row of an exclusion that is being withdrawn would exclude the vote again. SQLite has one writer.
-const TURN_ON_SQLITE: &str = "SELECT 1";
-const TURN_ON_POSTGRES: &str =
+const SERIALIZE_ON_SQLITE: &str = "SELECT 1";
+const SERIALIZE_ON_POSTGRES: &str =
     "SELECT pg_advisory_xact_lock(hashtextextended('langya exclusions ' || current_schema(), 0))";
 
 /// Selects the numbers of a JSON array.
@@ -312,8 +312,8 @@ impl Store {
     /// Returns the statement that serialises withdrawals and automatic exclusions; its lock is held to the end of the transaction.
     pub(in crate::storage) fn exclusions_turn(&self) -> &'static str {
         match self.database {
-            Database::Sqlite(_) => TURN_ON_SQLITE,
-            Database::Postgres(_) => TURN_ON_POSTGRES,
+            Database::Sqlite(_) => SERIALIZE_ON_SQLITE,
+            Database::Postgres(_) => SERIALIZE_ON_POSTGRES,
         }
     }
 

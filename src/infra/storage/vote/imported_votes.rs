@@ -10,7 +10,7 @@ use crate::storage::{ImportedVote, is_storable};
 
 /// Maximum length of a name in bytes. PostgreSQL's index of a vote holds six of them (two models, voter, language, category, intent) within
 /// 2,704 bytes, and a SQLite arena must be movable there; an entry of the public log has more room.
-const LONGEST_NAME: usize = 400;
+const MAX_NAME_BYTES: usize = 400;
 
 /// A name that cannot be imported.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -24,7 +24,7 @@ pub enum UnusableName {
         text: String,
     },
     /// The name is too long.
-    #[error("a {what} of {bytes} bytes, which begins with {beginning:?}: shorten it to at most {LONGEST_NAME}")]
+    #[error("a {what} of {bytes} bytes, which begins with {beginning:?}: shorten it to at most {MAX_NAME_BYTES}")]
     TooLong {
         /// Kind of the named thing, such as a model.
         what: &'static str,
@@ -46,7 +46,7 @@ pub fn unusable_name(log: &VoteLog) -> Option<UnusableName> {
 }
 
 fn check_name(what: &'static str, text: &str) -> Result<(), UnusableName> {
-    if text.len() > LONGEST_NAME {
+    if text.len() > MAX_NAME_BYTES {
         let beginning = text.chars().take(40).collect();
         return Err(UnusableName::TooLong { what, bytes: text.len(), beginning });
     }
@@ -126,7 +126,7 @@ mod tests {
     fn names_that_nothing_can_hold_or_show_are_not_taken() {
         assert_eq!(check_name("model", "gpt-4 琅琊"), Ok(()));
         assert_eq!(check_name("category", "two\nlines"), Ok(()));
-        assert_eq!(check_name("model", &"n".repeat(LONGEST_NAME)), Ok(()));
+        assert_eq!(check_name("model", &"n".repeat(MAX_NAME_BYTES)), Ok(()));
         for name in ["two\nlines", "turned \u{202e}", "\0"] {
             assert!(matches!(check_name("model", name), Err(UnusableName::ControlCharacter { .. })), "{name:?}");
         }

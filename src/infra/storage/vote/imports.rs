@@ -13,11 +13,11 @@ use crate::domain::public_log::promised_vote::FEW_UNLOGGED;
 use crate::domain::rating::vote_log::ReplyTiming;
 use crate::domain::time::Timestamp;
 use crate::metrics::store_time;
-use crate::storage::postgres::{answered_within, give_back};
+use crate::storage::postgres::{with_response_timeout, release_connection};
 use crate::storage::{Database, Store, StoreError, on_reader, on_writer_once};
 
 /// Maximum number of rows in one statement.
-const ROWS: usize = 1_000;
+const MAX_ROWS_PER_STATEMENT: usize = 1_000;
 
 /// Selects the battles in a JSON array of ids that have a vote.
 const SELECT_VOTED_ON_SQLITE: &str = "SELECT battle_id FROM votes WHERE battle_id IN (SELECT value FROM json_each($1))";
@@ -36,7 +36,7 @@ const VOTE_COLUMNS: &str = "id, battle_id, visitor, model_a, model_b, turn, lang
 /// On a server, inserting votes blocks all other votes until the commit. So an import first collects its votes.
 const COLLECT_VOTES: &str = "CREATE TEMPORARY TABLE collected_votes ON COMMIT DROP AS SELECT * FROM votes WITH NO DATA";
 /// Announces to other instances, until the end of the transaction, that many votes will be inserted. See `is_importing`.
-const ANNOUNCE: &str = "SELECT pg_advisory_xact_lock_shared(hashtextextended('langya import ' || current_schema(), 0))";
+const LOCK_IMPORTING: &str = "SELECT pg_advisory_xact_lock_shared(hashtextextended('langya import ' || current_schema(), 0))";
 /// Timeout of the one statement that inserts all votes.
 const SET_TIME_LIMIT: &str = "SELECT set_config('statement_timeout', $1, true)";
 
@@ -150,7 +150,7 @@ macro_rules! insert_all {
         let mut votes = $votes.peekable();
         let mut done = 0;
         while votes.peek().is_some() {
-            let page: Vec<ImportedVote<'_>> = votes.by_ref().take(ROWS).collect();
+            let page: Vec<ImportedVote<'_>> = votes.by_ref().take(MAX_ROWS_PER_STATEMENT).collect();
             let mut battles = QueryBuilder::new(INSERT_BATTLES);
             battles.push_values(&page, |mut row, vote| {
                 push_common!(row.push_bind(vote.battle.as_str()), vote)
@@ -189,7 +189,7 @@ async fn within<T>(
 ) -> Result<T, StoreError> {
     let answer = async { statement.await.map_err(StoreError::from) };
     match limit {
-        Some(limit) => answered_within(limit, answer).await,
+        Some(limit) => with_response_timeout(limit, answer).await,
         None => answer.await,
     }
 }
@@ -251,7 +251,7 @@ impl Store {
         let imported: Result<Imported, StoreError> = async {
             let mut tx = within(limit, connection.begin()).await?;
             if count as u64 > FEW_UNLOGGED {
-                within(limit, sqlx::query(ANNOUNCE).execute(&mut *tx)).await?;
+                within(limit, sqlx::query(LOCK_IMPORTING).execute(&mut *tx)).await?;
             }
             within(limit, sqlx::query(COLLECT_VOTES).execute(&mut *tx)).await?;
             let target = ImportTarget { table: "collected_votes", limit };
@@ -262,6 +262,6 @@ impl Store {
             Ok(imported)
         }
         .await;
-        give_back(connection, imported)
+        release_connection(connection, imported)
     }
 }

@@ -14,17 +14,17 @@ use crate::storage::vote::exclusions::EXCLUSION;
 use crate::storage::{Database, Store, StoreError, on_reader, unsigned};
 
 /// Separator between the values of consecutive rows.
-pub(in crate::storage) const RECORD: char = '\u{1e}';
+pub(in crate::storage) const RECORD_SEPARATOR: char = '\u{1e}';
 
 /// Counts the values joined in a text, at least one.
 pub(in crate::storage) fn packed_values(text: &str) -> usize {
-    memchr::memchr_iter(RECORD as u8, text.as_bytes()).count() + 1
+    memchr::memchr_iter(RECORD_SEPARATOR as u8, text.as_bytes()).count() + 1
 }
 
 /// Whether a column of the log can store a text: without the record separator, and without NUL, which PostgreSQL cannot store.
 #[must_use]
 pub fn is_storable(text: &str) -> bool {
-    !text.contains([RECORD, '\0'])
+    !text.contains([RECORD_SEPARATOR, '\0'])
 }
 
 /// Columns of a vote besides its models and outcome.
@@ -105,7 +105,7 @@ impl PackedOutcome<'_> {
 }
 
 /// Prefix of a rule's name in place of an outcome; no outcome begins with it.
-const EXCLUDED: char = 'x';
+const EXCLUDED_PREFIX: char = 'x';
 
 impl VotePage {
     /// Creates a page; `texts` are outcomes, models A, models B and then the columns.
@@ -129,7 +129,7 @@ impl VotePage {
         let [a, b] = self.models.each_ref().map(|models| self.split(models));
         self.split(&self.outcomes).zip(a.zip(b)).map(|(outcome, (a, b))| {
             let parse = || Outcome::parse(outcome).map_err(|_| self.inconsistent("outcome", outcome));
-            let outcome = match outcome.strip_prefix(EXCLUDED) {
+            let outcome = match outcome.strip_prefix(EXCLUDED_PREFIX) {
                 Some(rule) => PackedOutcome::Excluded(rule),
                 None => PackedOutcome::Rated(parse()?),
             };
@@ -149,7 +149,7 @@ impl VotePage {
     }
 
     fn split<'a>(&self, text: &'a str) -> impl Iterator<Item = &'a str> + use<'a> {
-        let ends = memchr::memchr_iter(RECORD as u8, text.as_bytes()).chain([text.len()]);
+        let ends = memchr::memchr_iter(RECORD_SEPARATOR as u8, text.as_bytes()).chain([text.len()]);
         let mut start = 0;
         ends.take(self.votes).map(move |end| {
             let value = &text[start..end];
@@ -177,7 +177,7 @@ impl Store {
         let _time = store_time("vote_page");
         // Most pages have no exclusion: one check of the page saves one for each vote.
         let outcome =
-            format!("CASE WHEN {IN_PAGE} THEN COALESCE('{EXCLUDED}' || {EXCLUSION}, outcome) ELSE outcome END");
+            format!("CASE WHEN {ANY_EXCLUDED_IN_PAGE} THEN COALESCE('{EXCLUDED_PREFIX}' || {EXCLUSION}, outcome) ELSE outcome END");
         self.read_page(range, columns, outcome).await
     }
 
@@ -203,7 +203,7 @@ impl Store {
              AND rule = '{named_mode}' AND with_vote)"
         );
         let outcome =
-            format!("CASE WHEN {IN_PAGE} AND {is_never_rated} THEN '{EXCLUDED}{named_mode}' ELSE outcome END");
+            format!("CASE WHEN {ANY_EXCLUDED_IN_PAGE} AND {is_never_rated} THEN '{EXCLUDED_PREFIX}{named_mode}' ELSE outcome END");
         self.read_page(range, columns, outcome).await
     }
 
@@ -257,7 +257,7 @@ impl Store {
         let order = if sqlite { "" } else { " ORDER BY seq" };
         let (mut joined, mut named) = (String::new(), String::new());
         for (number, value) in values.enumerate() {
-            joined += &format!(", string_agg(c{number}, '{RECORD}'{order})");
+            joined += &format!(", string_agg(c{number}, '{RECORD_SEPARATOR}'{order})");
             named += &format!(", {value} AS c{number}");
         }
         // SQLite would read the whole rows: it does not know their width.
@@ -271,7 +271,7 @@ impl Store {
 }
 
 /// Whether any vote of the page is excluded.
-const IN_PAGE: &str =
+const ANY_EXCLUDED_IN_PAGE: &str =
     "EXISTS (SELECT 1 FROM vote_exclusions WHERE vote_seq > $1 AND vote_seq <= $2 AND withdrawn_at IS NULL)";
 const COUNT: &str = "SELECT COUNT(*) FROM votes";
 const SELECT_LAST: &str = "SELECT COALESCE(MAX(seq), 0) FROM votes";
@@ -313,11 +313,11 @@ impl VoteColumn {
         match self {
             Self::PairProbability if sqlite => "printf('%!.17g', pair_probability)".to_owned(),
             Self::Prompts => format!(
-                "COALESCE((SELECT REPLACE(string_agg(prompt, ' ' ORDER BY turns.turn), '{RECORD}', ' ') FROM turns \
+                "COALESCE((SELECT REPLACE(string_agg(prompt, ' ' ORDER BY turns.turn), '{RECORD_SEPARATOR}', ' ') FROM turns \
                  WHERE turns.battle_id = votes.battle_id AND turns.turn <= votes.turn), '')"
             ),
             Self::FirstPrompt => format!(
-                "COALESCE((SELECT REPLACE(prompt, '{RECORD}', ' ') FROM turns \
+                "COALESCE((SELECT REPLACE(prompt, '{RECORD_SEPARATOR}', ' ') FROM turns \
                  WHERE turns.battle_id = votes.battle_id AND turns.turn = 1), '')"
             ),
             Self::Timings => TIMINGS.map(text_of).join(" || ' ' || "),

@@ -19,9 +19,9 @@ use crate::storage::write_queue::battle_writes::SqliteQuery;
 type PostgresQuery<'b> = Query<'b, Postgres, PgArguments>;
 
 /// Maximum number of votes in one statement for SQLite.
-const LONGEST: usize = 256;
+const MAX_VOTES_PER_STATEMENT: usize = 256;
 /// Lengths of the statements for SQLite, so that each is prepared once; unused places hold no vote.
-const LENGTHS: [usize; 9] = [1, 4, 16, 32, 64, 96, 128, 192, LONGEST];
+const STATEMENT_LENGTHS: [usize; 9] = [1, 4, 16, 32, 64, 96, 128, 192, MAX_VOTES_PER_STATEMENT];
 
 const COLUMNS: [&str; 15] = [
     "id",
@@ -61,7 +61,7 @@ const EXCLUDE_ON_SQLITE: &str = "INSERT INTO vote_exclusions \
      SELECT id || ' ' || ?3, seq, ?3, ?4, 'langya', created_at, TRUE FROM votes WHERE battle_id = ?1 AND id = ?2 \
      ON CONFLICT DO NOTHING";
 
-static SQLITE: LazyLock<[String; LENGTHS.len()]> = LazyLock::new(|| LENGTHS.map(for_sqlite));
+static SQLITE: LazyLock<[String; STATEMENT_LENGTHS.len()]> = LazyLock::new(|| STATEMENT_LENGTHS.map(for_sqlite));
 static POSTGRES: LazyLock<String> = LazyLock::new(for_postgres);
 static POSTGRES_EXCLUDING: LazyLock<String> = LazyLock::new(for_postgres_excluding);
 
@@ -88,10 +88,10 @@ pub(in crate::storage) trait InsertVotes {
 impl InsertVotes for SqliteConnection {
     async fn take(&mut self, inserts: &[VoteInsert]) -> sqlx::Result<u64> {
         let mut taken = 0;
-        for inserts in inserts.chunks(LONGEST) {
-            let at = LENGTHS.iter().position(|length| *length >= inserts.len()).unwrap_or(LENGTHS.len() - 1);
+        for inserts in inserts.chunks(MAX_VOTES_PER_STATEMENT) {
+            let at = STATEMENT_LENGTHS.iter().position(|length| *length >= inserts.len()).unwrap_or(STATEMENT_LENGTHS.len() - 1);
             let filled = inserts.iter().fold(sqlx::query(SQLITE[at].as_str()), bind_vote);
-            let left_over = (LENGTHS[at] - inserts.len()) * COLUMNS.len();
+            let left_over = (STATEMENT_LENGTHS[at] - inserts.len()) * COLUMNS.len();
             let filled = (0..left_over).fold(filled, |query, _| query.bind(None::<i64>));
             // Each vote, and its battle.
             taken += filled.execute(&mut *self).await?.rows_affected() / 2;

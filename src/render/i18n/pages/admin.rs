@@ -18,7 +18,7 @@ mod webhooks;
 
 use std::borrow::Borrow;
 
-use crate::domain::admin::LONGEST_REASON;
+use crate::domain::admin::MAX_REASON_CHARS;
 use crate::domain::admin::account::AccountError;
 use crate::domain::admin::action::AdminAction;
 use crate::domain::admin::role::Role;
@@ -370,5 +370,5 @@ impl AdminTexts {
 
 /// Replaces `{n}` by the maximum characters of a reason.
 fn within_longest_reason(text: &str) -> String {
-    fill(text, &[("n", &LONGEST_REASON.to_string())])
+    fill(text, &[("n", &MAX_REASON_CHARS.to_string())])
 }

@@ -1,6 +1,6 @@
 //! Texts of the error page.
 
-use crate::domain::admin::LONGEST_REASON;
+use crate::domain::admin::MAX_REASON_CHARS;
 use crate::i18n::fill;
 
 /// Texts for each kind of error. The page adds the details: in the reader's language for a [`MissingObject`], an [`InvalidField`] and a
@@ -93,7 +93,7 @@ impl RefusedTexts {
     /// Returns the message for an invalid field.
     #[must_use]
     pub fn invalid_field(&self, field: InvalidField) -> String {
-        fill((self.invalid_field)(field), &[("n", &LONGEST_REASON.to_string())])
+        fill((self.invalid_field)(field), &[("n", &MAX_REASON_CHARS.to_string())])
     }
 
     /// Returns the message for a missing role, by its display name.

@@ -81,7 +81,7 @@ fn agree_on_first(orders: &[TieOrder]) -> bool {
 }
 
 /// The order with the largest move of a model.
-fn furthest_move(orders: &[TieOrder]) -> Option<&TieOrder> {
+fn largest_rank_move(orders: &[TieOrder]) -> Option<&TieOrder> {
     let distance = |order: &&TieOrder| order.largest_move.as_ref().map(|moved| moved.place.abs_diff(moved.published));
     orders.iter().max_by_key(distance).filter(|order| order.largest_move.is_some())
 }

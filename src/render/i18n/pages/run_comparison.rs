@@ -1,6 +1,6 @@
 //! Texts of the page that compares two runs of a benchmark.
 
-use crate::domain::benchmark::run_manifest::{BATCH, NO, RunChange, SETTINGS_OF, YES};
+use crate::domain::benchmark::run_manifest::{BATCH_CHANGE, NO, RunChange, SETTINGS_CHANGE_PREFIX, YES};
 use crate::i18n::fill;
 
 /// Maximum displayed characters of a value.
@@ -47,7 +47,7 @@ impl RunComparisonTexts {
     /// Label of a change.
     #[must_use]
     pub fn change(&self, what: &str) -> String {
-        if let Some(model) = what.strip_prefix(SETTINGS_OF) {
+        if let Some(model) = what.strip_prefix(SETTINGS_CHANGE_PREFIX) {
             return fill(self.settings_of, &[("model", model)]);
         }
         let known = self.changed.iter().find(|(key, _)| *key == what);
@@ -59,8 +59,8 @@ impl RunComparisonTexts {
     pub fn value(&self, change: &RunChange, value: &str) -> String {
         match (change.what.as_str(), value) {
             (_, "") => "–".to_owned(),
-            (BATCH, YES) => self.yes.to_owned(),
-            (BATCH, NO) => self.no.to_owned(),
+            (BATCH_CHANGE, YES) => self.yes.to_owned(),
+            (BATCH_CHANGE, NO) => self.no.to_owned(),
             (_, value) => value.chars().take(SHORT).collect(),
         }
     }
@@ -188,8 +188,8 @@ mod tests {
             }
         }
         let of = |what: &str| changes.iter().find(|change| change.what.contains(what)).unwrap();
-        assert_eq!(CHINESE.change(&of(SETTINGS_OF).what), "琅的设置");
-        let (batch, program) = (of(BATCH), of("program"));
+        assert_eq!(CHINESE.change(&of(SETTINGS_CHANGE_PREFIX).what), "琅的设置");
+        let (batch, program) = (of(BATCH_CHANGE), of("program"));
         assert_eq!([&batch.before, &batch.after].map(|value| CHINESE.value(batch, value)), ["否", "是"]);
         assert_eq!([&program.before, &program.after].map(|value| CHINESE.value(program, value)), ["–", "langya"]);
     }

@@ -18,7 +18,7 @@ pub(super) fn count(number: usize) -> Datum {
 }
 
 /// Formats a name with its baseline, if there is one: with several baselines, the name occurs with each.
-pub(super) fn beside(name: &str, baseline: &str) -> String {
+pub(super) fn name_with_baseline(name: &str, baseline: &str) -> String {
     match baseline {
         "" => name.to_owned(),
         baseline => format!("{name} : {baseline}"),

@@ -6,13 +6,13 @@ use crate::chart::{self, ChartSeries, Frame, Setting, Topic, curves, matrix, rad
 use crate::domain::benchmark::analysis::self_preference_matrix::SelfPreferenceMatrix;
 use crate::domain::benchmark::score::{Part, PartKind};
 use crate::domain::benchmark::{JudgeMode, Suite};
-use crate::domain::judging::verdict::SCORES;
+use crate::domain::judging::verdict::SCORE_RANGE;
 use crate::domain::language::Language;
 use crate::i18n::findings::finding_texts;
 use crate::i18n::reports::{ReportTexts, named, report_texts};
 
 /// Maximum number of models in a chart with one row each.
-const ROWS: usize = 40;
+const MAX_CHART_ROWS: usize = 40;
 
 /// Draws the charts that the scores allow, for entries in their order, with the categories that have a column in the tables.
 pub(super) fn draw(
@@ -93,7 +93,7 @@ impl Drawing<'_> {
             name: self.name(entry),
             values: parts.iter().map(|part| value(entry, part)).collect(),
         };
-        self.entries.iter().take(ROWS).map(one).collect()
+        self.entries.iter().take(MAX_CHART_ROWS).map(one).collect()
     }
 
     fn name(&self, entry: &ScoreEntry) -> String {
@@ -122,10 +122,10 @@ impl Drawing<'_> {
     fn violin(&self) -> Option<String> {
         let sample =
             |entry: &&ScoreEntry| violin::ViolinSample { name: self.name(entry), scores: entry.ratings.clone() };
-        let samples: Vec<_> = self.entries.iter().take(ROWS).map(sample).collect();
+        let samples: Vec<_> = self.entries.iter().take(MAX_CHART_ROWS).map(sample).collect();
         let topic = Topic { key: "violin", title: self.words.distribution };
         let any = samples.iter().any(|sample| !sample.scores.is_empty());
-        any.then(|| violin::draw(topic, &samples, &SCORES, self.frame()))
+        any.then(|| violin::draw(topic, &samples, &SCORE_RANGE, self.frame()))
     }
 
     /// Draws a chart for each category of dialogues that are scored by turn.

@@ -26,16 +26,16 @@ struct CsvLine<'a> {
     flagged: bool,
 }
 
-/// Writes the report's own scores, then the published ones, which have a source and no judge. `defused` escapes formulas for
+/// Writes the report's own scores, then the published ones, which have a source and no judge. `escape_formula` escapes formulas for
 /// spreadsheets.
 ///
 /// # Errors
 /// [`csv::Error`] if a line cannot be written.
-pub fn write(report: &Report, defused: fn(&str) -> Cow<'_, str>) -> Result<String, csv::Error> {
+pub fn write(report: &Report, escape_formula: fn(&str) -> Cow<'_, str>) -> Result<String, csv::Error> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     for table in report.tables.iter().chain(&report.published) {
         for row in &table.rows {
-            lines(report, table, row, defused).try_for_each(|line| writer.serialize(line))?;
+            lines(report, table, row, escape_formula).try_for_each(|line| writer.serialize(line))?;
         }
     }
     let bytes = writer.into_inner().map_err(|error| error.into_error())?;
@@ -46,22 +46,22 @@ fn lines<'a>(
     report: &'a Report,
     table: &'a ReportTable,
     row: &'a ReportRow,
-    defused: fn(&str) -> Cow<'_, str>,
+    escape_formula: fn(&str) -> Cow<'_, str>,
 ) -> impl Iterator<Item = CsvLine<'a>> {
     let own = table.source.is_none();
     table.columns.iter().zip(&row.cells).filter_map(move |(column, cell)| {
         let cell = cell.as_ref()?;
         Some(CsvLine {
-            suite: defused(&report.suite),
-            suite_version: defused(if own { &report.version } else { "" }),
-            variant: defused(if own { &report.variant } else { "" }),
+            suite: escape_formula(&report.suite),
+            suite_version: escape_formula(if own { &report.version } else { "" }),
+            variant: escape_formula(if own { &report.variant } else { "" }),
             sample: report.sample,
-            source: defused(table.source.as_deref().unwrap_or_default()),
-            table: defused(&table.key),
-            model: defused(&row.model),
-            judge: defused(if own { &report.judge } else { "" }),
-            baseline: defused(&row.baseline),
-            part: defused(&column.part),
+            source: escape_formula(table.source.as_deref().unwrap_or_default()),
+            table: escape_formula(&table.key),
+            model: escape_formula(&row.model),
+            judge: escape_formula(if own { &report.judge } else { "" }),
+            baseline: escape_formula(&row.baseline),
+            part: escape_formula(&column.part),
             score: cell.score,
             std_dev: cell.std_dev,
             judged: cell.coverage.map(|coverage| coverage.ok),

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use rayon::prelude::*;
 
-use super::analysis_rows::{beside, count, table};
+use super::analysis_rows::{name_with_baseline, count, table};
 use super::item_findings::ItemFindings;
 use super::{Analysis, Datum, ScoreEntry};
 use crate::domain::benchmark::Suite;
@@ -31,7 +31,7 @@ use crate::domain::stats::{Share, Undefined};
 use crate::i18n::findings::{FindingTexts, finding_texts};
 
 /// Maximum number of judges compared individually.
-const JUDGES: usize = 12;
+const MAX_LISTED_JUDGES: usize = 12;
 
 /// Judgement with its baseline.
 pub struct ComparedJudgement<'j> {
@@ -109,12 +109,12 @@ impl Findings {
         let of_baseline = |baseline: &str| {
             let entries = entries.iter().filter(|entry| entry.baseline == baseline);
             let found = self_preferences(&by_judge(entries, judges, |entry| entry.model.clone()));
-            found.into_iter().map(|one| (beside(&one.judge, baseline), one)).collect::<Vec<_>>()
+            found.into_iter().map(|one| (name_with_baseline(&one.judge, baseline), one)).collect::<Vec<_>>()
         };
         let baselines: BTreeSet<&str> = entries.iter().map(|entry| entry.baseline.as_str()).collect();
         self.preferences = baselines.into_iter().flat_map(of_baseline).collect();
-        let scores = by_judge(entries, judges, |entry| beside(&entry.model, &entry.baseline));
-        let judges: Vec<&String> = scores.keys().take(JUDGES).collect();
+        let scores = by_judge(entries, judges, |entry| name_with_baseline(&entry.model, &entry.baseline));
+        let judges: Vec<&String> = scores.keys().take(MAX_LISTED_JUDGES).collect();
         for (at, first) in judges.iter().enumerate() {
             for second in &judges[at + 1..] {
                 let pair = compare(&scores[*first], &scores[*second]);
@@ -355,7 +355,7 @@ fn levels(judge: &str, judged: &[&ComparedJudgement<'_>]) -> Vec<(String, Levels
     let of_baseline = |baseline: &str| {
         let own = judged.iter().filter(|one| one.baseline == baseline).map(|one| one.judgement);
         let found = levels_by_model(own, BootstrapOptions::default(), ConfidenceLevel::default());
-        found.into_iter().map(|one| (beside(judge, baseline), one)).collect::<Vec<_>>()
+        found.into_iter().map(|one| (name_with_baseline(judge, baseline), one)).collect::<Vec<_>>()
     };
     baselines.into_iter().flat_map(of_baseline).collect()
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::prelude::*;
 
-use super::analysis_rows::{beside, count, table};
+use super::analysis_rows::{name_with_baseline, count, table};
 use super::{Analysis, Datum, ScoreEntry};
 use crate::domain::benchmark::Suite;
 use crate::domain::benchmark::analysis::item_scores::{
@@ -20,7 +20,7 @@ use crate::i18n::findings::{FindingTexts, finding_texts};
 use crate::i18n::reports::named;
 
 /// Maximum number of items in a table.
-const LISTED: usize = 10;
+const MAX_LISTED_ITEMS: usize = 10;
 
 /// Displayed in place of the judge where none is needed.
 const NO_JUDGE: &str = "–";
@@ -70,7 +70,7 @@ impl ItemFindings {
             let found = by_judge.keys().zip(scores).filter_map(|(judge, scores)| {
                 let best = best_of(entries, judge, baseline)?;
                 let shown = if judge.is_empty() { NO_JUDGE } else { *judge };
-                Some(JudgeItems::new(beside(shown, baseline), best, scores))
+                Some(JudgeItems::new(name_with_baseline(shown, baseline), best, scores))
             });
             judges.extend(found);
         }
@@ -175,7 +175,7 @@ impl ItemFindings {
         table(
             "disputed-items",
             &finding_texts(language).disputed_items,
-            self.disputed.iter().take(LISTED).map(row).collect(),
+            self.disputed.iter().take(MAX_LISTED_ITEMS).map(row).collect(),
         )
     }
 }
@@ -188,9 +188,9 @@ impl JudgeItems {
         items.retain(|item| item.discrimination.is_some());
         items.sort_by(|one, other| other.discrimination.unwrap_or(0.0).total_cmp(&one.discrimination.unwrap_or(0.0)));
         let below = items.iter().rev().filter(|item| item.discrimination.is_some_and(|r| r < 0.0));
-        let contrary = below.take(LISTED).cloned().collect();
+        let contrary = below.take(MAX_LISTED_ITEMS).cloned().collect();
         items.retain(|item| item.discrimination.is_some_and(|r| r > 0.0));
-        items.truncate(LISTED);
+        items.truncate(MAX_LISTED_ITEMS);
         Self { judge, best: best.to_owned(), scores, scored, level, telling: items, contrary }
     }
 }

@@ -8,7 +8,7 @@ use crate::i18n::findings::finding_texts;
 use crate::i18n::reports::yes_or_no;
 
 /// Number of displayed characters of a hash.
-const SHORT: usize = 12;
+const SHOWN_HASH_CHARS: usize = 12;
 
 /// Builds the table with a row for each run; `None` without runs.
 pub(super) fn runs(runs: &[ReportedRun], language: Language) -> Option<Analysis> {
@@ -46,7 +46,7 @@ fn short_settings(settings: &ParticipantSettings) -> String {
 }
 
 fn short(hash: &str) -> String {
-    hash.chars().take(SHORT).collect()
+    hash.chars().take(SHOWN_HASH_CHARS).collect()
 }
 
 fn or_dash(text: String) -> String {

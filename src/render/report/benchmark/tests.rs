@@ -3,7 +3,7 @@ use crate::domain::benchmark::item::{ItemSampling, Question};
 use crate::domain::benchmark::judgement::{Game, Judgement, Status};
 use crate::domain::benchmark::registry::suite;
 use crate::domain::benchmark::score::{PartKind, Score};
-use crate::domain::benchmark::suite_options::NAMES;
+use crate::domain::benchmark::suite_options::BUILT_IN_SUITES;
 use crate::domain::benchmark::{SuiteOptions, published};
 use crate::domain::judging::verdict::Rating;
 
@@ -111,7 +111,7 @@ fn tables_have_the_papers_columns_in_their_order() {
 
 #[test]
 fn every_printed_score_of_a_model_is_shown() {
-    for name in NAMES {
+    for name in BUILT_IN_SUITES {
         let printed = printed(name);
         let report = report(name, &[], &printed, Language::English);
         for score in &printed {
@@ -146,14 +146,14 @@ fn abbreviations_in_the_heads_of_columns_are_spelled_out_once() {
             assert_eq!(html.matches(&format!("<b>CM</b>&#160;{name} · ")).count(), 1, "{html}");
         }
     }
-    for name in NAMES.iter().filter(|name| **name != "mtbench101") {
+    for name in BUILT_IN_SUITES.iter().filter(|name| **name != "mtbench101") {
         assert!(report(name, &[], &printed(name), Language::English).abbreviations().is_empty(), "{name}");
     }
 }
 
 #[test]
 fn parts_have_names_in_both_languages() {
-    for name in NAMES {
+    for name in BUILT_IN_SUITES {
         let (suite, printed) = (named(name), printed(name));
         let parts = |language| suite_tables::published(&*suite, &printed, language);
         for (english, chinese) in parts(Language::English).iter().zip(&parts(Language::Chinese)) {
@@ -174,7 +174,7 @@ fn a_chinese_report_has_no_english_headings() {
             .filter(|word| word.chars().any(char::is_lowercase))
             .any(|word| !["Bench", "ChatGPT", "AlignBench", "SuperCLUE"].contains(&word))
     };
-    for name in NAMES {
+    for name in BUILT_IN_SUITES {
         let parts =
             suite_tables::all_parts(&*named(name)).into_iter().map(|part| score(part, Some(5.0), 1, 1)).collect();
         let printed: Vec<PublishedScore> = PublishedScore::printed(name).collect();

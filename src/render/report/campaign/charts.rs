@@ -11,7 +11,7 @@ use crate::domain::stats::confidence::ConfidenceLevel;
 use crate::i18n::campaign_report::campaign_report_texts;
 
 /// Maximum number of models in a chart with a cell for each pair.
-const MAX_IN_GRID: usize = 60;
+const MAX_GRID_MODELS: usize = 60;
 
 /// Adds the chart of ratings with their intervals.
 pub(super) fn with_ratings(
@@ -44,7 +44,7 @@ pub(super) fn with_scores(
 
 /// Adds the heat map of pairwise win rates, in the order of the ratings.
 pub(super) fn with_wins(part: DocumentPart, report: &CampaignReport, language: Language) -> DocumentPart {
-    let names: Vec<String> = report.models.iter().take(MAX_IN_GRID).map(|model| model.model.clone()).collect();
+    let names: Vec<String> = report.models.iter().take(MAX_GRID_MODELS).map(|model| model.model.clone()).collect();
     let place = |model: &str| names.iter().position(|name| name == model);
     let mut shares = vec![vec![None; names.len()]; names.len()];
     for pair in &report.pairs {

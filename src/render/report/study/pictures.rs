@@ -11,9 +11,9 @@ use crate::domain::stats::correlation::Coefficient;
 use crate::report::correlation as figures;
 
 /// Maximum number of pairs with a scatter or a violin plot.
-const PAIRS: usize = 40;
+const MAX_PLOTTED_PAIRS: usize = 40;
 /// Maximum number of series in one matrix.
-const SERIES: usize = 60;
+const MAX_MATRIX_SERIES: usize = 60;
 
 /// Picture of a study.
 pub(super) struct Picture {
@@ -29,7 +29,7 @@ pub(super) fn draw(study: &Study, series: &[Series], results: &Results) -> Resul
     let index = SeriesIndex::new(series);
     let mut pictures = matrices(results);
     pictures.extend(violins(study, &index, results)?);
-    pictures.extend(results.pairs.iter().take(PAIRS).map(|pair| scatter(study, pair)));
+    pictures.extend(results.pairs.iter().take(MAX_PLOTTED_PAIRS).map(|pair| scatter(study, pair)));
     pictures.extend(mixtures(study, &index, results)?);
     Ok(pictures)
 }
@@ -40,8 +40,8 @@ pub(super) fn left_out(results: &Results) -> Option<String> {
 }
 
 fn not_drawn(pairs: usize, series: usize) -> Option<String> {
-    let pairs = (pairs > PAIRS).then(|| format!("The first {PAIRS} of {pairs} pairs are drawn."));
-    let series = (series > SERIES).then(|| format!("The matrices show the first {SERIES} of {series} series."));
+    let pairs = (pairs > MAX_PLOTTED_PAIRS).then(|| format!("The first {MAX_PLOTTED_PAIRS} of {pairs} pairs are drawn."));
+    let series = (series > MAX_MATRIX_SERIES).then(|| format!("The matrices show the first {MAX_MATRIX_SERIES} of {series} series."));
     let missing: Vec<String> = pairs.into_iter().chain(series).collect();
     (!missing.is_empty()).then(|| missing.join(" ") + " All of them are in data/correlations.csv.")
 }
@@ -81,7 +81,7 @@ fn capital(text: &str) -> String {
 fn matrices(results: &Results) -> Vec<Picture> {
     let whole = whole_pairs(results);
     let mut names = series_names(&whole);
-    names.truncate(SERIES);
+    names.truncate(MAX_MATRIX_SERIES);
     if names.len() < 3 {
         return Vec::new();
     }
@@ -109,7 +109,7 @@ fn matrix(pairs: &[&StudiedPair], names: &[String], coefficient: Coefficient) ->
 fn violins(study: &Study, index: &SeriesIndex<'_>, results: &Results) -> Result<Vec<Picture>, StudyReportError> {
     let mut samples: [Vec<ViolinSample>; 3] = Default::default();
     let resampled = results.pairs.iter().filter(|pair| pair.report.bootstrap.is_some());
-    for pair in resampled.take(PAIRS) {
+    for pair in resampled.take(MAX_PLOTTED_PAIRS) {
         let [x, y] = [&pair.report.x.series, &pair.report.y.series].map(|name| index.named(name));
         let found = figures::replicates(x?, y?, &study.file.models)?;
         for (samples, scores) in samples.iter_mut().zip(found) {
@@ -143,8 +143,8 @@ mod tests {
 
     #[test]
     fn what_is_too_much_to_draw_is_named() {
-        assert_eq!(not_drawn(PAIRS, SERIES), None);
-        let missing = not_drawn(PAIRS, 61).unwrap();
+        assert_eq!(not_drawn(MAX_PLOTTED_PAIRS, MAX_MATRIX_SERIES), None);
+        let missing = not_drawn(MAX_PLOTTED_PAIRS, 61).unwrap();
         assert_eq!(missing, "The matrices show the first 60 of 61 series. All of them are in data/correlations.csv.");
         assert!(not_drawn(41, 2).unwrap().starts_with("The first 40 of 41 pairs are drawn. All"));
         assert!(not_drawn(41, 61).unwrap().contains("pairs are drawn. The matrices show"));

@@ -13,7 +13,7 @@ const TEXT_GROWS: &str = "a String takes what is written";
 /// Writes the report.
 pub(super) fn write(results: &Results, pictures: &[Picture]) -> String {
     let mut out = format!("# {}\n\n", escaped(&results.title));
-    section(&mut out, "", &how_it_was_made(results));
+    section(&mut out, "", &methods_text(results));
     section(&mut out, "Warnings", &list(&results.warnings));
     section(&mut out, "Series", &series(results));
     section(&mut out, "Correlations", &pairs(results.pairs.iter().filter(|pair| pair.slice.is_none())));
@@ -37,7 +37,7 @@ fn section(out: &mut String, title: &str, text: &str) {
     write!(out, "{}\n\n", text.trim_end()).expect(TEXT_GROWS);
 }
 
-fn how_it_was_made(results: &Results) -> String {
+fn methods_text(results: &Results) -> String {
     let (percent, bootstrap) = (percent(results.confidence), results.bootstrap);
     let resampled = if results.pairs.iter().any(|pair| pair.report.bootstrap.is_some()) {
         let (replicates, seed) = (bootstrap.replicates, bootstrap.seed);

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::StudyReportError;
 use crate::domain::correlation::report::{CoefficientReport, HeldOutCorrelations, SeriesReport};
 use crate::domain::correlation::study::{Mixture, Results, StudiedCombination, StudiedPair};
-use crate::domain::csv_injection::defused;
+use crate::domain::csv_injection::escape_formula;
 
 /// Cell of a CSV table.
 enum CsvCell<'c> {
@@ -21,7 +21,7 @@ impl<'c> CsvCell<'c> {
 
     fn written(&self) -> Cow<'_, str> {
         match self {
-            Self::Text(text) => defused(text),
+            Self::Text(text) => escape_formula(text),
             Self::Whole(number) => number.to_string().into(),
             Self::Real(number) => number.map_or(Cow::Borrowed(""), |number| number.to_string().into()),
         }

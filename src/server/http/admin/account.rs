@@ -15,7 +15,7 @@ use crate::render::i18n::fill;
 use crate::services::admin::users::UserError;
 
 /// Redirect target after a change.
-const DONE: &str = "/admin/account?done=1";
+const DONE_LOCATION: &str = "/admin/account?done=1";
 
 /// `GET /admin/account`
 pub(super) async fn page(call: SignedInRequest) -> Result<HttpResponse, PageError> {
@@ -27,11 +27,11 @@ pub(super) async fn page(call: SignedInRequest) -> Result<HttpResponse, PageErro
 pub(super) async fn passphrase(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let (former, latter) = (call.fields.one("former"), call.fields.one("latter"));
     let changed = async {
-        take_try(&call).await?;
+        count_sign_in_attempt(&call).await?;
         call.app.admin_users.change_passphrase(&call.session.id, former, latter, &call.actor()).await
     };
     match changed.await {
-        Ok(()) => Ok(see_other(DONE)),
+        Ok(()) => Ok(see_other(DONE_LOCATION)),
         Err(error) => refused(&call, error).await,
     }
 }
@@ -39,13 +39,13 @@ pub(super) async fn passphrase(call: SignedInRequest) -> Result<HttpResponse, Pa
 /// `POST /admin/account/session`
 pub(super) async fn end_session(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     call.app.admin_sessions.end(call.fields.one("session"), &call.session, &call.actor()).await?;
-    Ok(see_other(DONE))
+    Ok(see_other(DONE_LOCATION))
 }
 
 /// `POST /admin/account/factor/begin`
 pub(super) async fn begin_factor(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let begun = async {
-        take_try(&call).await?;
+        count_sign_in_attempt(&call).await?;
         call.app.admin_users.begin_second_factor(&call.session.name, call.fields.one("former")).await
     };
     match begun.await {
@@ -72,18 +72,18 @@ pub(super) async fn confirm_factor(call: SignedInRequest) -> Result<HttpResponse
 /// `POST /admin/account/factor/off`
 pub(super) async fn disable_factor(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let disabled = async {
-        take_try(&call).await?;
+        count_sign_in_attempt(&call).await?;
         call.app.admin_users.disable_second_factor(call.fields.one("former"), &call.actor()).await
     };
     match disabled.await {
-        Ok(()) => Ok(see_other(DONE)),
+        Ok(()) => Ok(see_other(DONE_LOCATION)),
         Err(error) => refused(&call, error).await,
     }
 }
 
 /// Counts a passphrase typed here as a sign-in attempt, before checking it: someone with a stolen session guesses no faster than anyone
 /// else, and does not block others.
-async fn take_try(call: &SignedInRequest) -> Result<(), UserError> {
+async fn count_sign_in_attempt(call: &SignedInRequest) -> Result<(), UserError> {
     Ok(call.app.limits.take_admin_sign_in(&call.session.name, &call.origin().network).await?)
 }
 

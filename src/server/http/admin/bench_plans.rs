@@ -19,7 +19,7 @@ use crate::services::benchmark::plans::{StartPlanError, stop_plan};
 use crate::services::benchmark::run_error::RunError;
 
 /// Form field with the plan in TOML.
-const TEXT: &str = "plan";
+const PLAN_FIELD: &str = "plan";
 
 /// Reason why a form does not give a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,7 +52,7 @@ pub(super) async fn consider(call: SignedInRequest) -> Result<HttpResponse, Page
 
 /// `POST /admin/benchmarks/plan`: dry run of a `plan` in TOML.
 pub(super) async fn consider_text(call: SignedInRequest) -> Result<HttpResponse, PageError> {
-    match RunPlan::parse(call.fields.one(TEXT)) {
+    match RunPlan::parse(call.fields.one(PLAN_FIELD)) {
         Ok(plan) => show_dry_run(&call, &plan).await,
         Err(error) => show_bad(&call, BadForm::Plan(error)).await,
     }
@@ -60,7 +60,7 @@ pub(super) async fn consider_text(call: SignedInRequest) -> Result<HttpResponse,
 
 /// `POST /admin/benchmarks/start`: a `plan` in TOML, or the fields of the form.
 pub(super) async fn start(call: SignedInRequest) -> Result<HttpResponse, PageError> {
-    let plan = match call.fields.given(TEXT) {
+    let plan = match call.fields.given(PLAN_FIELD) {
         Some(text) => RunPlan::parse(text).map_err(BadForm::Plan),
         None => plan_of_fields(&call),
     };
@@ -190,7 +190,7 @@ async fn form_of(call: &SignedInRequest, plan: Option<&RunPlan>) -> Result<PlanF
         let choices = roster.all().iter().map(|model| choice(field, model.card.id.as_str(), &model.card.name));
         choices.collect::<Vec<_>>()
     };
-    let typed = call.fields.given(TEXT);
+    let typed = call.fields.given(PLAN_FIELD);
     let written = || plan.and_then(|plan| plan.to_toml().ok()).unwrap_or_default();
     Ok(PlanForm {
         suites: suites.iter().map(|suite| choice("suite", suite, suite)).collect(),

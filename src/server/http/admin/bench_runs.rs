@@ -15,7 +15,7 @@ use crate::pages::respond;
 use crate::services::benchmark::plans::latest_plan;
 
 /// Maximum number of runs listed.
-const SHOWN: u32 = 50;
+const MAX_LISTED_RUNS: u32 = 50;
 
 /// `GET /admin/benchmarks`
 pub(super) async fn page(call: SignedInRequest) -> Result<HttpResponse, PageError> {
@@ -29,7 +29,7 @@ pub(super) async fn show_runs(
     status: StatusCode,
     frame: AdminFrame,
 ) -> Result<HttpResponse, PageError> {
-    let rows = call.app.store.bench_runs(SHOWN).await?;
+    let rows = call.app.store.bench_runs(MAX_LISTED_RUNS).await?;
     let (page, plan, now) = (call.page(), latest(call).await?, call.app.clock.now());
     let runs =
         rows.into_iter().map(|row| RunLine { state: row.snapshot.state.seen(row.changed_at, now), row }).collect();

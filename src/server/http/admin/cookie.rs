@@ -10,7 +10,7 @@ const COOKIE: &str = "langya_admin";
 /// Cookie name with the `__Host-` prefix: browsers accept it only over TLS, from this very host and not from a subdomain.
 const SECURE_COOKIE: &str = "__Host-langya_admin";
 /// Maximum token length; longer than any token.
-const MAX_TOKEN: usize = 64;
+const MAX_TOKEN_LENGTH: usize = 64;
 
 /// Builds the cookie of a token.
 pub(super) fn cookie_of(token: String, public_url: &str) -> Cookie<'static> {
@@ -30,7 +30,7 @@ pub(super) fn expired_cookie(public_url: &str) -> Cookie<'static> {
 /// Returns the session token of a request.
 pub(super) fn token_of(request: &HttpRequest, public_url: &str) -> Option<String> {
     let mut values = cookie_values(request, name(is_public_by_tls(public_url)));
-    values.find(|value| (1..=MAX_TOKEN).contains(&value.len())).map(str::to_owned)
+    values.find(|value| (1..=MAX_TOKEN_LENGTH).contains(&value.len())).map(str::to_owned)
 }
 
 fn name(secure: bool) -> &'static str {

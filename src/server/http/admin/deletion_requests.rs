@@ -15,7 +15,7 @@ use crate::render::i18n::pages::MissingObject;
 use crate::services::deletion_requests::{DeletionRequestError, DeletionRequests};
 
 /// Maximum number of requests listed.
-const SHOWN: u32 = 200;
+const MAX_LISTED_REQUESTS: u32 = 200;
 
 /// `GET /admin/requests`
 pub(super) async fn list(call: SignedInRequest) -> Result<HttpResponse, PageError> {
@@ -64,7 +64,7 @@ fn requests(call: &SignedInRequest) -> DeletionRequests<'_> {
 }
 
 async fn show_list(call: &SignedInRequest, status: StatusCode, frame: AdminFrame) -> Result<HttpResponse, PageError> {
-    let requests = call.app.store.deletion_requests(SHOWN).await?;
+    let requests = call.app.store.deletion_requests(MAX_LISTED_REQUESTS).await?;
     let field = |name: &str| call.fields.one(name).to_owned();
     let (battle, reason) = (field("battle"), field("reason"));
     let text_days = call.app.settings.now().retention.text_days;

@@ -5,7 +5,7 @@ use actix_web::http::StatusCode;
 
 use super::signed_in_request::SignedInRequest;
 use crate::domain::admin::key_scope::KeyScope;
-use crate::domain::admin::key_scope::MAX_DAYS;
+use crate::domain::admin::key_scope::MAX_LIFETIME_DAYS;
 use crate::http::error::PageError;
 use crate::http::form_token::see_other;
 use crate::infra::clock::Clock as _;
@@ -47,7 +47,7 @@ async fn refused(call: &SignedInRequest, error: ApiKeyError) -> Result<HttpRespo
         ApiKeyError::Store(error) => return Err(error.into()),
         ApiKeyError::Name => (StatusCode::BAD_REQUEST, words.bad_name.to_owned()),
         ApiKeyError::NoScope => (StatusCode::BAD_REQUEST, words.no_scope.to_owned()),
-        ApiKeyError::Days => (StatusCode::BAD_REQUEST, words.bad_days.replace("{n}", &MAX_DAYS.to_string())),
+        ApiKeyError::Days => (StatusCode::BAD_REQUEST, words.bad_days.replace("{n}", &MAX_LIFETIME_DAYS.to_string())),
         ApiKeyError::Unknown(_) => (StatusCode::CONFLICT, words.unknown.to_owned()),
     };
     show(call, status, call.frame_with(AdminTab::Keys, &problem), None).await

@@ -42,7 +42,7 @@ use signed_in_request::{Call, Fields, SignedInRequest};
 /// Maximum size of a form in bytes.
 const MAX_FORM_BYTES: usize = 64 * 1024;
 /// Purpose that the CSRF token's signature covers.
-const FORM: &str = "admin form";
+const CSRF_PURPOSE: &str = "admin form";
 
 type AdminResponse = LocalBoxFuture<'static, Result<HttpResponse, PageError>>;
 
@@ -169,7 +169,7 @@ pub(super) fn routes(config: &mut web::ServiceConfig) {
     for path in paths {
         let answer = move |request, app, body| answer(path, request, app, body);
         let form = web::PayloadConfig::new(MAX_FORM_BYTES);
-        config.service(web::resource(path).app_data(form).wrap(from_fn(keep_nowhere)).default_service(web::to(answer)));
+        config.service(web::resource(path).app_data(form).wrap(from_fn(forbid_caching)).default_service(web::to(answer)));
     }
 }
 
@@ -194,7 +194,7 @@ fn may_read(role: Role, path: &str) -> bool {
 }
 
 /// Forbids browsers and proxies to cache any admin response, including refusals.
-async fn keep_nowhere(
+async fn forbid_caching(
     request: ServiceRequest,
     next: Next<impl MessageBody>,
 ) -> Result<ServiceResponse<impl MessageBody>, Error> {
@@ -250,12 +250,12 @@ async fn session_of(request: &HttpRequest, app: &AppState) -> Result<Option<Admi
 
 /// Returns the CSRF token of a session's forms.
 fn form_token(app: &AppState, session: &AdminSessionRow) -> String {
-    app.sessions.signature(FORM, &session.id)
+    app.sessions.signature(CSRF_PURPOSE, &session.id)
 }
 
 /// Checks that a form comes from one of the arena's own pages and carries the CSRF token of this session.
 fn check_form(call: &Call<()>, session: &AdminSessionRow) -> Result<(), PageError> {
     let from_us = hosts::is_own_page(call.request.headers(), &call.app.settings.now().server.public_url);
-    let of_session = call.app.sessions.is_signature(FORM, &session.id, call.fields.one("token"));
+    let of_session = call.app.sessions.is_signature(CSRF_PURPOSE, &session.id, call.fields.one("token"));
     if from_us && of_session { Ok(()) } else { Err(PageError::ForeignForm) }
 }

@@ -15,12 +15,12 @@ use crate::render::i18n::pages::MissingObject;
 use crate::services::moderation_reviews::{ModerationReviewError, ModerationReviews};
 
 /// Maximum number of flags listed.
-const SHOWN: u32 = 200;
+const MAX_LISTED_FLAGS: u32 = 200;
 
 /// `GET /admin/moderation`
 pub(super) async fn list(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let store = &call.app.store;
-    let (flags, open) = (store.flags(None, SHOWN).await?, store.open_flags().await?);
+    let (flags, open) = (store.flags(None, MAX_LISTED_FLAGS).await?, store.open_flags().await?);
     let (page, frame) = (call.page(), call.frame(AdminTab::Moderation));
     let rules = call.app.settings.now().moderation.clone();
     let endpoint = call.app.prompts.endpoint.as_ref().map(|endpoint| EndpointLine::new(endpoint));

@@ -74,7 +74,7 @@ pub(super) async fn back(
     match call.app.admin_sessions.sign_in_at_provider(&identity, &call.origin()).await {
         Ok(token) => {
             if let Some(former) = former {
-                end_former(&call, call.app.admin_sessions.find_by_hash(former).await?).await?;
+                end_previous_session(&call, call.app.admin_sessions.find_by_hash(former).await?).await?;
             }
             let mut response = respond(&call.request, StatusCode::OK, &SignedInPage { page: call.page(), next });
             let cookie = cookie_of(token, &settings.server.public_url);
@@ -139,14 +139,14 @@ async fn first_page(call: &Call<()>, user: &AdminUserRow) -> Result<&'static str
 
 /// Sets the cookie of the new session and ends the browser's former one, which could no longer be signed out.
 async fn signed_in(call: &Call<()>, token: String, next: &str) -> Result<HttpResponse, PageError> {
-    end_former(call, super::session_of(&call.request, &call.app).await?).await?;
+    end_previous_session(call, super::session_of(&call.request, &call.app).await?).await?;
     let mut response = see_other(next);
     let cookie = cookie_of(token, &call.app.settings.now().server.public_url);
     response.add_cookie(&cookie).map_err(|_| PageError::ForeignForm)?;
     Ok(response)
 }
 
-async fn end_former(call: &Call<()>, former: Option<AdminSessionRow>) -> Result<(), PageError> {
+async fn end_previous_session(call: &Call<()>, former: Option<AdminSessionRow>) -> Result<(), PageError> {
     let Some(former) = former else { return Ok(()) };
     let actor = Actor { name: former.name.clone(), via: ActedVia::Page, address: call.origin().address };
     call.app.admin_sessions.end(&former.id, &former, &actor).await?;

@@ -6,7 +6,7 @@ use actix_web::{HttpResponse, web};
 use serde_json::json;
 
 use super::signed_in_request::SignedInRequest;
-use crate::domain::admin::LONGEST_REASON;
+use crate::domain::admin::MAX_REASON_CHARS;
 use crate::domain::admin::action::AdminAction;
 use crate::domain::battle::{BattleId, ModelId};
 use crate::domain::integrity::exclusion_decision::{ExclusionDecision, SelectedVote};
@@ -32,7 +32,7 @@ use crate::services::exclusions::write_decision::{DecisionContext, write_decisio
 use crate::services::transfer::vote_lines::LineFormat;
 
 /// Maximum number of votes per page, latest first.
-const SHOWN: usize = 100;
+const PAGE_SIZE: usize = 100;
 
 /// `GET /admin/voters`: flagged voters with their test results.
 pub(super) async fn voters(call: SignedInRequest) -> Result<HttpResponse, PageError> {
@@ -50,7 +50,7 @@ pub(super) async fn votes(call: SignedInRequest) -> Result<HttpResponse, PageErr
     let mut filter = filter(&fields)?;
     let is_of_all = filter == VoteFilter::default();
     if is_of_all {
-        filter.range.after = (call.app.store.last_vote_seq().await? - SHOWN as i64).max(0);
+        filter.range.after = (call.app.store.last_vote_seq().await? - PAGE_SIZE as i64).max(0);
     }
     let votes = select(&call.app.store, &filter, |_, _| {}).await?;
     let evidence = match &fields.voter {
@@ -61,7 +61,7 @@ pub(super) async fn votes(call: SignedInRequest) -> Result<HttpResponse, PageErr
             result.map(|result| evidence(&call, &report, result))
         }
     };
-    let lines = lines(&call, votes.iter().rev().take(SHOWN).collect()).await?;
+    let lines = lines(&call, votes.iter().rev().take(PAGE_SIZE).collect()).await?;
     let models = call.app.store.registered_models().await?;
     let models = models.into_iter().map(|model| (model.card.id.to_string(), model.card.name)).collect();
     let (page, frame) = (call.page(), call.frame(AdminTab::Votes));
@@ -192,7 +192,7 @@ fn decision(call: &SignedInRequest) -> Result<ExclusionDecision, PageError> {
         "exclude" => {
             let rule =
                 by.unwrap_or(ExclusionRule::Admin.name()).parse().map_err(|_| invalid("no rule has this name"))?;
-            let is_reason = (1..=LONGEST_REASON).contains(&reason.chars().count()) && is_storable(reason);
+            let is_reason = (1..=MAX_REASON_CHARS).contains(&reason.chars().count()) && is_storable(reason);
             let reason = is_reason.then(|| reason.to_owned());
             Ok(ExclusionDecision::Exclude {
                 rule,

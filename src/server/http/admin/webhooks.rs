@@ -14,7 +14,7 @@ use crate::pages::respond;
 use crate::services::webhooks::{WebhookRetryError, retry};
 
 /// Maximum number of messages listed.
-const PAGE: u32 = 100;
+const MAX_LISTED_MESSAGES: u32 = 100;
 
 /// `GET /admin/webhooks`
 pub(super) async fn page(call: SignedInRequest) -> Result<HttpResponse, PageError> {
@@ -46,7 +46,7 @@ async fn show(call: &SignedInRequest, status: StatusCode, frame: AdminFrame) -> 
         host: sender.host(&webhook.id).to_owned(),
         events: wanted(webhook),
     });
-    let messages = call.app.store.webhook_messages(None, PAGE).await?;
+    let messages = call.app.store.webhook_messages(None, MAX_LISTED_MESSAGES).await?;
     let view = WebhooksPage { page: call.page(), frame, webhooks: webhooks.collect(), messages };
     Ok(respond(&call.request, status, &view))
 }

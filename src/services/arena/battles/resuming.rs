@@ -14,7 +14,7 @@ use crate::infra::storage::StoreError;
 impl LocalBattles for Battles {
     fn unload(&self, battle: &Arc<LiveBattle>) {
         self.live.forget(battle);
-        battle.move_away();
+        battle.mark_moved();
     }
 
     fn dependencies(&self) -> &BattleDependencies {
@@ -34,7 +34,7 @@ impl LocalBattles for Battles {
         let (store, now) = (&self.dependencies.store, self.dependencies.clock.now());
         let Some(record) = store.take_over_turn(&battle.id, from, &run, now).await? else { return Ok(false) };
         tracing::info!(battle.id = %battle.id, "regenerating a turn whose instance is gone");
-        battle.adopt(record, self.dependencies.apart());
+        battle.adopt(record, self.dependencies.random_epoch_gap());
         self.answer(battle, run, None);
         Ok(true)
     }
@@ -92,7 +92,7 @@ impl Battles {
             }
             self.unload(&battle);
         }
-        self.read_back(visitor, id, after).await
+        self.load_from_database(visitor, id, after).await
     }
 
     /// Whether the battle in memory is up to date: another instance may have continued it.
@@ -116,7 +116,7 @@ impl Battles {
         matches!(self.dependencies.store.has_texts(&battle.id).await, Ok(false))
     }
 
-    async fn read_back(
+    async fn load_from_database(
         self: &Arc<Self>,
         visitor: &VisitorId,
         id: &BattleId,

@@ -10,8 +10,8 @@ use crate::domain::battle::{BattleId, RunId};
 use crate::infra::storage::{NewReply, StoreError};
 
 /// Interval between attempts to store replies during a database outage.
-const OFFER_EVERY: Duration = Duration::from_millis(500);
-const OFFER_FOR: Duration = Duration::from_secs(600);
+const RETRY_INTERVAL: Duration = Duration::from_millis(500);
+const MAX_RETRY_TIME: Duration = Duration::from_secs(600);
 
 impl BattleDependencies {
     /// Retries to store the replies of a turn until the database accepts them: neither an outage nor a held lock may lose text that a
@@ -27,12 +27,12 @@ impl BattleDependencies {
         loop {
             let kept = self.store.finish_turn(battle, run, progress, replies, self.clock.now()).await;
             match kept {
-                Err(error) if !error.is_permanent() && began.elapsed() < OFFER_FOR => {
+                Err(error) if !error.is_permanent() && began.elapsed() < MAX_RETRY_TIME => {
                     if !error.is_outage() && !std::mem::replace(&mut logged, true) {
                         tracing::warn!(battle.id = %battle, error = ?error, "the replies of a turn wait for the database");
                     }
                     tokio::select! {
-                        () = tokio::time::sleep(OFFER_EVERY) => {}
+                        () = tokio::time::sleep(RETRY_INTERVAL) => {}
                         () = shutdown.cancelled() => return Err(error),
                     }
                 }

@@ -96,11 +96,11 @@ impl SideRun {
         is_whole && self.ended_at.is_some() && self.first_token_at.is_some()
     }
 
-    pub(super) fn shown_whole(&self) -> bool {
+    pub(super) fn is_fully_shown(&self) -> bool {
         self.shown.len() == self.received_bytes
     }
 
-    pub(super) fn keep(self, side: Side) -> NewReply {
+    pub(super) fn into_new_reply(self, side: Side) -> NewReply {
         let since_asked = |at: Instant| millis(at.duration_since(self.asked_at));
         NewReply {
             side,

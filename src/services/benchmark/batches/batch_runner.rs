@@ -20,9 +20,9 @@ use crate::infra::rng::SharedRng;
 use crate::infra::storage::{BatchRowState, BenchBatchRow, Store};
 
 /// Maximum wait between two polls of a batch.
-const LONGEST_WAIT: Duration = Duration::from_secs(60);
+const MAX_POLL_INTERVAL: Duration = Duration::from_secs(60);
 /// Maximum number of result lines beyond the number of requests of a batch.
-const SPARE_LINES: usize = 1_000;
+const MAX_EXTRA_LINES: usize = 1_000;
 
 /// Dependencies of every batch of a model.
 pub(super) struct BatchRunner {
@@ -95,7 +95,7 @@ impl BatchRunner {
     pub(super) async fn resume(&self, row: &BenchBatchRow, stop: &CancellationToken) -> BatchOutcome {
         match &row.provider_id {
             Some(id) => {
-                self.tell(id, BatchEvent::Resumed(row.requests.len()));
+                self.report_event(id, BatchEvent::Resumed(row.requests.len()));
                 self.follow(row, AtProvider::Known(id.clone()), stop).await
             }
             None => match self.find(row).await {
@@ -120,7 +120,7 @@ impl BatchRunner {
         for failures in 1.. {
             let error = match self.api.send(&row.id, requests).await {
                 Ok(id) => {
-                    self.tell(&id, BatchEvent::Sent(requests.len()));
+                    self.report_event(&id, BatchEvent::Sent(requests.len()));
                     self.note(row, BatchRowState::Sent, Some(&id)).await;
                     return Ok(AtProvider::Known(id));
                 }
@@ -152,13 +152,13 @@ impl BatchRunner {
         };
         for id in ids {
             if !is_known {
-                self.tell(&id, BatchEvent::Found(row.requests.len()));
+                self.report_event(&id, BatchEvent::Found(row.requests.len()));
             }
             let (files, gap) = match self.until_ended(&id, stop).await {
                 Awaited::Ended(files, gap) => (files, gap),
                 Awaited::LeftOpen(error) => return BatchOutcome::LeftOpen(error),
                 Awaited::Gone if !is_known => continue,
-                Awaited::Gone => return self.gone(row, &id).await,
+                Awaited::Gone => return self.end_expired(row, &id).await,
                 Awaited::Failed(reason) => return self.failed(row, &id, reason).await,
             };
             let (replies, gap) = match self.read(row, &files, stop).await {
@@ -168,7 +168,7 @@ impl BatchRunner {
             };
             if is_known || !replies.is_empty() {
                 let answered = replies.values().filter(|reply| reply.is_ok()).count();
-                self.tell(&id, BatchEvent::Ended(answered, row.requests.len()));
+                self.report_event(&id, BatchEvent::Ended(answered, row.requests.len()));
                 self.note(row, BatchRowState::Ended, Some(&id)).await;
                 return BatchOutcome::Ended(replies, gap);
             }
@@ -177,14 +177,14 @@ impl BatchRunner {
         BatchOutcome::Ended(Replies::new(), BatchEnd::Missing)
     }
 
-    async fn gone(&self, row: &BenchBatchRow, id: &str) -> BatchOutcome {
-        self.tell(id, BatchEvent::Gone);
+    async fn end_expired(&self, row: &BenchBatchRow, id: &str) -> BatchOutcome {
+        self.report_event(id, BatchEvent::Gone);
         self.note(row, BatchRowState::Gone, None).await;
         BatchOutcome::Ended(Replies::new(), BatchEnd::Gone)
     }
 
     async fn failed(&self, row: &BenchBatchRow, id: &str, reason: String) -> BatchOutcome {
-        self.tell(id, BatchEvent::Failed(reason.clone()));
+        self.report_event(id, BatchEvent::Failed(reason.clone()));
         self.note(row, BatchRowState::Failed, Some(id)).await;
         BatchOutcome::Failed(ChatError::Unanswered(BatchEnd::Failed(reason)))
     }
@@ -198,7 +198,7 @@ impl BatchRunner {
                 Ok(progress) => {
                     failures = 0;
                     if shown.replace((progress.done, progress.all)) != Some((progress.done, progress.all)) {
-                        self.tell(id, BatchEvent::Progress(progress.done, progress.all));
+                        self.report_event(id, BatchEvent::Progress(progress.done, progress.all));
                     }
                     match progress.state {
                         BatchState::UnderWay => None,
@@ -238,7 +238,7 @@ impl BatchRunner {
                     replies.entry(result.key).or_insert(result.reply);
                 }
             };
-            let Err(error) = self.api.results(files, keys.len() + SPARE_LINES, &mut take).await else { break };
+            let Err(error) = self.api.results(files, keys.len() + MAX_EXTRA_LINES, &mut take).await else { break };
             let is_last = failures >= self.settings.attempts || !error.is_retryable();
             if is_last || !self.pause(failures, error.retry_after(), stop).await {
                 return (replies, Some(error));
@@ -249,15 +249,15 @@ impl BatchRunner {
 
     /// Waits before the next attempt or poll, with backoff and at least as long as the provider asks; `false` if the run is stopping.
     async fn pause(&self, before: u32, asked_for: Duration, stop: &CancellationToken) -> bool {
-        let backoff = Backoff { first: Duration::from_millis(self.settings.backoff_ms), longest: LONGEST_WAIT };
-        let wait = backoff.after(before).saturating_add(asked_for).min(LONGEST_WAIT);
+        let backoff = Backoff { first: Duration::from_millis(self.settings.backoff_ms), longest: MAX_POLL_INTERVAL };
+        let wait = backoff.after(before).saturating_add(asked_for).min(MAX_POLL_INTERVAL);
         tokio::select! {
             () = sleep(wait) => true,
             () = stop.cancelled() => false,
         }
     }
 
-    fn tell(&self, batch: &str, event: BatchEvent) {
+    fn report_event(&self, batch: &str, event: BatchEvent) {
         (self.on_batch)(&BatchNote { model: self.model.clone(), batch: batch.to_owned(), event });
     }
 

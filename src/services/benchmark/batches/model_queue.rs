@@ -153,7 +153,7 @@ impl ModelQueue {
                 let outcome = self.runner.send(&row, &requests, stop).await;
                 let mut state = self.state.lock();
                 if let BatchOutcome::Failed(error) = &outcome {
-                    state.give_up(error.clone());
+                    state.fail_queued(error.clone());
                 }
                 let at = state.batches.len();
                 state.batches.push(OpenBatch { row, phase: BatchPhase::Running, left: HashSet::new() });
@@ -202,7 +202,7 @@ impl QueueState {
             }
             BatchOutcome::LeftOpen(error) => {
                 if let Some(error) = error {
-                    self.give_up(error);
+                    self.fail_queued(error);
                 }
                 keys.iter().for_each(|key| self.answer(key, &goes_on()));
             }
@@ -238,7 +238,7 @@ impl QueueState {
         }
     }
 
-    fn give_up(&mut self, error: ChatError) {
+    fn fail_queued(&mut self, error: ChatError) {
         self.given_up.get_or_insert(error);
         for Queued { key, .. } in std::mem::take(&mut self.queued) {
             self.answer(&key, &Err(ChatError::Unanswered(BatchEnd::GoesOn)));

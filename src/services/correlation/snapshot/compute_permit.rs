@@ -14,9 +14,9 @@ use crate::infra::single_flight::{ByAddress, FlightError, SingleFlight, Throttle
 use crate::infra::tasks::Tasks;
 
 /// Maximum wait for other requests.
-const TIMEOUT: Duration = Duration::from_secs(5);
+const PERMIT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Number of cached comparisons of one model with the others.
-const COMPARISONS: usize = 8;
+const COMPARISON_CACHE_CAPACITY: usize = 8;
 
 /// Error of a request about a snapshot.
 #[derive(Debug, thiserror::Error)]
@@ -55,12 +55,12 @@ pub(super) struct ComputePermit {
 
 impl ComputePermit {
     pub(super) fn new(tasks: &Tasks) -> Self {
-        let throttle = Throttle::new(0, TIMEOUT);
+        let throttle = Throttle::new(0, PERMIT_TIMEOUT);
         Self {
             pairs: SingleFlight::new("correlate_pair", 0, throttle.clone(), tasks.clone()),
             mixtures: SingleFlight::new("correlate_mixture", 0, throttle.clone(), tasks.clone()),
             matrices: SingleFlight::new("correlate_group", 0, throttle.clone(), tasks.clone()),
-            comparisons: SingleFlight::new("compare_models", COMPARISONS, throttle.clone(), tasks.clone()),
+            comparisons: SingleFlight::new("compare_models", COMPARISON_CACHE_CAPACITY, throttle.clone(), tasks.clone()),
             claims: SingleFlight::new("correlate_claims", 1, throttle, tasks.clone()),
         }
     }

@@ -30,9 +30,9 @@ use crate::infra::tasks::Tasks;
 use crate::leaderboard::latest_leaderboard::LatestLeaderboard;
 
 /// Maximum number of votes at which all prompts are read after each leaderboard.
-const MANY: i64 = 200_000;
+const MAX_VOTES_TO_READ_PROMPTS: i64 = 200_000;
 /// Number of moments in the history.
-const MOMENTS: usize = 40;
+const HISTORY_POINTS: usize = 40;
 
 /// Keeps the latest snapshot and answers requests from it.
 pub struct CorrelationService {
@@ -85,7 +85,7 @@ impl CorrelationService {
         if self.latest().input_version.as_ref() == Some(&input_version) {
             return Ok(false);
         }
-        let snapshot = Arc::new(self.make(input_version).await?);
+        let snapshot = Arc::new(self.compute_snapshot(input_version).await?);
         self.latest.send_replace(snapshot);
         Ok(true)
     }
@@ -93,7 +93,7 @@ impl CorrelationService {
     async fn input_version(&self) -> Result<SeriesVersion, ReadSeriesError> {
         let settings = self.settings.now();
         Ok(SeriesVersion {
-            votes: self.leaderboard.latest().shown_upto().min(self.store.last_vote_seq().await?),
+            votes: self.leaderboard.latest().last_public_seq().min(self.store.last_vote_seq().await?),
             exclusion_changes: self.store.exclusion_changes().await?,
             judged: self.store.bench_row_count().await?,
             verdicts: self.store.verdict_spending(Timestamp(i64::MIN)).await?.iter().map(|spent| spent.calls).sum(),
@@ -105,7 +105,7 @@ impl CorrelationService {
         })
     }
 
-    async fn make(&self, input_version: SeriesVersion) -> Result<CorrelationSnapshot, ReadSeriesError> {
+    async fn compute_snapshot(&self, input_version: SeriesVersion) -> Result<CorrelationSnapshot, ReadSeriesError> {
         let started = Instant::now();
         let sources = Sources {
             store: Some(&self.store),
@@ -123,11 +123,11 @@ impl CorrelationService {
         let mut reader = SeriesReader::with_suites(sources, suites.unwrap_or_default()).up_to(input_version.votes);
         let mut names = if input_version.votes > 0 { input_version.names.clone() } else { Vec::new() };
         let mut unusable = Vec::new();
-        if input_version.votes > MANY {
+        if input_version.votes > MAX_VOTES_TO_READ_PROMPTS {
             // Prompt lengths can only be computed from the prompts.
             names.retain(|name| !reads_prompts(name));
             unusable
-                .push(format!("long prompts are no series here of more than {MANY} votes: langya correlate has them"));
+                .push(format!("long prompts are no series here of more than {MAX_VOTES_TO_READ_PROMPTS} votes: langya correlate has them"));
         }
         match reader.stored_scores().await {
             Ok(stored) => names.extend(stored),
@@ -156,7 +156,7 @@ impl CorrelationService {
         let log = read_log(&self.store, LogQuery { columns: wanted, range, concurrency: 1 }, |_, _| {}).await?;
         let (rating, aliases) = (input_version.rating.clone(), input_version.aliases.clone());
         let moments = tokio::task::spawn_blocking(move || {
-            let mut moments = history(&log, MOMENTS, &rating)?;
+            let mut moments = history(&log, HISTORY_POINTS, &rating)?;
             for (model, _) in moments.iter_mut().flat_map(|moment| &mut moment.ratings) {
                 *model = aliases.model(model).to_owned();
             }

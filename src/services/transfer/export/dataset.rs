@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{ExportError, ExportSelection, PAGE, exported_conversations};
+use super::{ExportError, ExportSelection, PAGE_SIZE, exported_conversations};
 use crate::domain::labeling::scheme::Scheme;
 use crate::formats::data_card::DatasetStatistics;
 use crate::formats::dataset::{DatasetPlan, DatasetWriter};
@@ -25,7 +25,7 @@ pub async fn dataset(
     let all = ExportSelection { with_text: plan.facts.with_text, ..ExportSelection::ALL };
     let mut seq = plan.facts.after;
     loop {
-        let page = store.votes_after(seq, all.since, all.until, PAGE).await?;
+        let page = store.votes_after(seq, all.since, all.until, PAGE_SIZE).await?;
         let range = VoteRange { after: seq, upto: page.last().map_or(seq, |vote| vote.seq), ..VoteRange::ALL };
         let labels = final_labels_of(store, &Scheme::ALL, range).await?;
         for vote in &page {
@@ -34,7 +34,7 @@ pub async fn dataset(
             seq = vote.seq;
         }
         progress(seq, last);
-        if page.len() < PAGE as usize {
+        if page.len() < PAGE_SIZE as usize {
             return Ok(writer.finish()?);
         }
     }

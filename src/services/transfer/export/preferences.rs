@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::io::Write;
 
-use super::{ExportError, ExportSelection, PAGE, conversations};
+use super::{ExportError, ExportSelection, PAGE_SIZE, conversations};
 use crate::domain::battle::ModelId;
 use crate::domain::battle::record::VoteRow;
 use crate::domain::preference_filter::{PreferenceFilter, PreferenceReport, PreferenceSupport, SkippedVote};
@@ -30,7 +30,7 @@ pub async fn preferences(
     let mut table = TableWriter::begin(Format::Jsonl, Vec::new(), out)?;
     let mut report = PreferenceReport { last_seq: filter.after, ..PreferenceReport::default() };
     loop {
-        let page = store.votes_after(report.last_seq, selection.since, selection.until, PAGE).await?;
+        let page = store.votes_after(report.last_seq, selection.since, selection.until, PAGE_SIZE).await?;
         for vote in &page {
             report.last_seq = vote.seq;
             match preference(store, vote, filter, &wins, &ratings).await? {
@@ -39,7 +39,7 @@ pub async fn preferences(
             }
         }
         progress(report.last_seq, last);
-        if page.len() < PAGE as usize {
+        if page.len() < PAGE_SIZE as usize {
             report.written = table.finish()?;
             return Ok(report);
         }
@@ -69,14 +69,14 @@ async fn preference(
 async fn pair_wins(store: &Store, filter: PreferenceFilter) -> Result<PreferenceCounts, ExportError> {
     let (mut wins, mut seq, all) = (PreferenceCounts::default(), 0, ExportSelection::ALL);
     loop {
-        let page = store.votes_after(seq, all.since, all.until, PAGE).await?;
+        let page = store.votes_after(seq, all.since, all.until, PAGE_SIZE).await?;
         for vote in &page {
             seq = vote.seq;
             if filter.counts(vote) {
                 wins.add(&vote.models, vote.outcome);
             }
         }
-        if page.len() < PAGE as usize {
+        if page.len() < PAGE_SIZE as usize {
             return Ok(wins);
         }
     }

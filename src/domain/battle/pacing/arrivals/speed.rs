@@ -6,7 +6,7 @@ use crate::stats::real_len;
 
 /// Slowdown relative to the measured speed after a single gap; it decreases with the number of gaps. A tempo that the model cannot
 /// sustain is visible, and few gaps measure the tempo poorly.
-const UNSURE: f64 = 0.5;
+const SINGLE_GAP_SLOWDOWN: f64 = 0.5;
 
 /// Number of gaps between chunks, with their total time and the bytes after them.
 #[derive(Debug, Clone, Copy, Default)]
@@ -36,6 +36,6 @@ impl Speed {
 
     /// Time for this number of bytes with a margin for the uncertainty of the measurement.
     pub(super) fn kept_time_of(self, bytes: f64) -> Duration {
-        self.time_of(bytes).mul_f64(1.0 + UNSURE / real_len(self.gaps.max(1)))
+        self.time_of(bytes).mul_f64(1.0 + SINGLE_GAP_SLOWDOWN / real_len(self.gaps.max(1)))
     }
 }

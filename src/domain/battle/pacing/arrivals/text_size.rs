@@ -25,7 +25,7 @@ impl TextSize {
     }
 
     /// Size of this text without its `beginning`; `None` where the beginning has more characters.
-    pub(super) fn rest_after(self, beginning: Self) -> Option<Self> {
+    pub(super) fn remainder_after(self, beginning: Self) -> Option<Self> {
         (self.chars >= beginning.chars).then(|| self.saturating_sub(beginning))
     }
 }
@@ -84,8 +84,8 @@ mod tests {
     #[test]
     fn a_rest_is_never_less_than_nothing() {
         let size = |chars, bytes| TextSize { chars, bytes };
-        assert_eq!(size(5, 15).rest_after(size(3, 3)), Some(size(2, 12)));
-        assert_eq!(size(5, 5).rest_after(size(3, 9)), Some(size(2, 0)));
-        assert_eq!(size(2, 6).rest_after(size(3, 3)), None);
+        assert_eq!(size(5, 15).remainder_after(size(3, 3)), Some(size(2, 12)));
+        assert_eq!(size(5, 5).remainder_after(size(3, 9)), Some(size(2, 0)));
+        assert_eq!(size(2, 6).remainder_after(size(3, 3)), None);
     }
 }

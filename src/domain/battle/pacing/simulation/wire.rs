@@ -6,7 +6,7 @@ use rand::{Rng, RngExt};
 
 use super::models::{Battle, SideArrival};
 use crate::battle::Side;
-use crate::battle::pacing::{ClassDraw, Ending, Pace, Pacer, Release, TICK};
+use crate::battle::pacing::{ClassDraw, Ending, Pace, Pacer, Release, MIN_STEP_INTERVAL};
 
 /// Characters of a step.
 pub(super) const QUANTUM: usize = 12;
@@ -81,11 +81,11 @@ fn as_it_comes(battle: &Battle, tail: Tail) -> ShownSteps {
     let [a, b] = Side::BOTH.map(|side| step_arrivals(battle, side));
     let first_end = a.len().min(b.len()) - 1;
     let (mut steps, mut next): (Vec<Duration>, Duration) = (Vec::new(), Duration::ZERO);
-    let mut kept = TICK;
+    let mut kept = MIN_STEP_INTERVAL;
     for at in 0..a.len().max(b.len()) {
         let came = a.get(at).max(b.get(at)).copied().expect("one lasts");
-        let tick = came.max(next).as_nanos().div_ceil(TICK.as_nanos());
-        steps.push(TICK * u32::try_from(tick).expect("minutes"));
+        let tick = came.max(next).as_nanos().div_ceil(MIN_STEP_INTERVAL.as_nanos());
+        steps.push(MIN_STEP_INTERVAL * u32::try_from(tick).expect("minutes"));
         if at == first_end && at > 0 && tail == Tail::MeanTempoAtMost {
             kept = (steps[at] - steps[0]) / u32::try_from(at).expect("few");
         }

@@ -3,11 +3,11 @@
 use nalgebra::{DMatrix, DVector};
 
 /// Relative size of a term at which the series is truncated.
-const LAST_TERM: f64 = 1e-12;
+const TERM_TOLERANCE: f64 = 1e-12;
 /// Maximum number of terms of the series; beyond it, elimination solves the equations instead.
 const MAX_TERMS: usize = 24;
 /// Pivot below which H − H_g is singular: without the voter, the parameters are not determined.
-const SINGULAR: f64 = 1e-9;
+const MIN_PIVOT: f64 = 1e-9;
 
 /// Corrects the scores of voters; its buffers are reused from voter to voter.
 #[derive(Default)]
@@ -46,7 +46,7 @@ impl Correction {
             }
             curvature(&self.moved, &mut self.term);
             self.sum.iter_mut().zip(&self.term).for_each(|(sum, term)| *sum += term);
-            if largest(&self.term) <= LAST_TERM * largest(&self.sum) {
+            if largest(&self.term) <= TERM_TOLERANCE * largest(&self.sum) {
                 return Some(&self.sum);
             }
         }
@@ -61,7 +61,7 @@ impl Correction {
             matrix.column_mut(place).iter_mut().zip(&self.moved).for_each(|(entry, product)| *entry -= product);
         }
         let factor = matrix.lu();
-        let is_regular = factor.u().diagonal().iter().all(|pivot: &f64| pivot.abs() > SINGULAR);
+        let is_regular = factor.u().diagonal().iter().all(|pivot: &f64| pivot.abs() > MIN_PIVOT);
         let solved = is_regular.then(|| factor.solve(&DVector::from_column_slice(&self.score))).flatten()?;
         self.sum.copy_from_slice(solved.as_slice());
         Some(&self.sum)

@@ -8,22 +8,22 @@ use rayon::prelude::*;
 use crate::stats::real_len;
 
 /// Number of ranges of voters that are summed separately.
-const RANGES: usize = 16;
+const VOTER_RANGES: usize = 16;
 /// Number of parameters above which a matrix for each range would take too much memory.
 const MANY_PARAMETERS: usize = 1_000;
 /// With many parameters, a voter that touches more than 1/4 of them is added to the whole matrix.
-const WIDE: usize = 4;
+const WIDE_VOTER_DIVISOR: usize = 4;
 /// Number of voters that are added to the whole matrix at a time.
-const TOGETHER: usize = 128;
+const VOTERS_PER_BATCH: usize = 128;
 /// Share of the information on a parameter below which the rest is rounding error.
-const HELD_ALONE: f64 = 1e-9;
+const MIN_INFORMATION_SHARE: f64 = 1e-9;
 /// Number of parameters whose variances are computed together.
-const COLUMNS: usize = 96;
+const COLUMNS_PER_BATCH: usize = 96;
 
 /// Splits the voters into ranges to sum separately, which do not depend on the number of threads.
 pub(in crate::rating) fn ranges(voters: usize) -> Vec<Range<usize>> {
-    let end = |part: usize| part * voters / RANGES;
-    (0..RANGES).map(|part| end(part)..end(part + 1)).collect()
+    let end = |part: usize| part * voters / VOTER_RANGES;
+    (0..VOTER_RANGES).map(|part| end(part)..end(part + 1)).collect()
 }
 
 /// Sums over voters.
@@ -90,7 +90,7 @@ impl SumsOfVoters {
         total: &DVector<f64>,
     ) {
         for (&parameter, own) in touched.iter().zip(information) {
-            if (total[parameter] - own).abs() <= HELD_ALONE * total[parameter].abs() {
+            if (total[parameter] - own).abs() <= MIN_INFORMATION_SHARE * total[parameter].abs() {
                 self.carried[parameter] = true;
             }
         }
@@ -102,7 +102,7 @@ impl SumsOfVoters {
         let mut wide = Vec::new();
         for part in parts {
             if part.meat.is_empty() {
-                let (many, few) = part.scores.into_iter().partition(|(touched, _)| WIDE * touched.len() > size);
+                let (many, few) = part.scores.into_iter().partition(|(touched, _)| WIDE_VOTER_DIVISOR * touched.len() > size);
                 let few: Vec<(Vec<usize>, Vec<f64>)> = few;
                 few.iter().for_each(|(touched, score)| add_square(&mut total.meat, touched, score));
                 wide.push(many);
@@ -117,7 +117,7 @@ impl SumsOfVoters {
         }
         total.meat.fill_lower_triangle_with_upper_triangle();
         let wide: Vec<(Vec<usize>, Vec<f64>)> = wide.into_iter().flatten().collect();
-        wide.chunks(TOGETHER).for_each(|scores| add_squares(&mut total.meat, scores));
+        wide.chunks(VOTERS_PER_BATCH).for_each(|scores| add_squares(&mut total.meat, scores));
         total
     }
 
@@ -142,8 +142,8 @@ impl SumsOfVoters {
     pub(in crate::rating) fn variances(&self, inverse: &DMatrix<f64>) -> Option<DVector<f64>> {
         let factor = self.factor()?;
         let mut variances = DVector::zeros(inverse.ncols());
-        variances.as_mut_slice().par_chunks_mut(COLUMNS).enumerate().for_each(|(part, variances)| {
-            let columns = inverse.columns(part * COLUMNS, variances.len());
+        variances.as_mut_slice().par_chunks_mut(COLUMNS_PER_BATCH).enumerate().for_each(|(part, variances)| {
+            let columns = inverse.columns(part * COLUMNS_PER_BATCH, variances.len());
             let half = &self.meat * columns;
             for ((variance, column), half) in variances.iter_mut().zip(columns.column_iter()).zip(half.column_iter()) {
                 // The matrix is positive semidefinite: negative values are rounding.
@@ -178,9 +178,9 @@ fn add_squares(meat: &mut DMatrix<f64>, scores: &[(Vec<usize>, Vec<f64>)]) {
         touched.iter().zip(score).for_each(|(&row, &score)| column[row] = score);
     }
     let across = all.transpose();
-    meat.as_mut_slice().par_chunks_mut(COLUMNS * size).enumerate().for_each(|(part, columns)| {
+    meat.as_mut_slice().par_chunks_mut(COLUMNS_PER_BATCH * size).enumerate().for_each(|(part, columns)| {
         let width = columns.len() / size;
         let mut columns = DMatrixViewMut::from_slice(columns, size, width);
-        columns.gemm(1.0, &all, &across.columns(part * COLUMNS, width), 1.0);
+        columns.gemm(1.0, &all, &across.columns(part * COLUMNS_PER_BATCH, width), 1.0);
     });
 }

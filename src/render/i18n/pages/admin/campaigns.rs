@@ -243,11 +243,11 @@ pub(super) const CHINESE: CampaignAdminTexts = CampaignAdminTexts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::admin::LONGEST_REASON;
+    use crate::domain::admin::MAX_REASON_CHARS;
 
     #[test]
     fn the_longest_reason_comes_from_the_rule_and_stands_in_no_text() {
-        let longest = LONGEST_REASON.to_string();
+        let longest = MAX_REASON_CHARS.to_string();
         for texts in [&ENGLISH, &CHINESE] {
             for (text, said) in [(texts.reason_hint, texts.reason_hint()), (texts.reason_needed, texts.reason_needed())]
             {

@@ -176,11 +176,11 @@ pub(super) const CHINESE: RequestTexts = RequestTexts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::admin::LONGEST_REASON;
+    use crate::domain::admin::MAX_REASON_CHARS;
 
     #[test]
     fn the_longest_reason_comes_from_the_rule_and_stands_in_no_text() {
-        let longest = LONGEST_REASON.to_string();
+        let longest = MAX_REASON_CHARS.to_string();
         for texts in [&ENGLISH, &CHINESE] {
             for (text, said) in [(texts.answer_hint, texts.answer_hint()), (texts.bad_reason, texts.bad_reason())] {
                 assert!(text.contains("{n}") && !text.contains(&longest), "{text}");

@@ -1,7 +1,7 @@
 //! Chinese.
 
 use super::{
-    Naming, RobustnessAnswer, RobustnessTexts, agree_on_first, furthest_move, is_significant, mean_number, median,
+    Naming, RobustnessAnswer, RobustnessTexts, agree_on_first, largest_rank_move, is_significant, mean_number, median,
     percent, points, times_in_100,
 };
 use crate::domain::rating::robustness::{
@@ -18,7 +18,7 @@ fn answers(report: &OverallRobustness, name: &Naming<'_>) -> Vec<RobustnessAnswe
     let answer = |question, text: Option<String>| text.map(|text| RobustnessAnswer { question, text });
     let first = report.first_place.as_ref();
     [
-        answer("谁是第一？", first.map(|first| who_is_first(first, name))),
+        answer("谁是第一？", first.map(|first| first_place_text(first, name))),
         answer("多少选票或多少人能改变第一？", first.and_then(|first| decisive(first, report.votes, name))),
         answer("评分能解释选票吗？", report.goodness_of_fit.as_ref().map(|fit| fit_text(fit, name))),
         answer("有没有循环取胜？", report.cycles.as_ref().map(|found| cycles(found, name))),
@@ -30,7 +30,7 @@ fn answers(report: &OverallRobustness, name: &Naming<'_>) -> Vec<RobustnessAnswe
     .collect()
 }
 
-fn who_is_first(first: &FirstPlace, name: &Naming<'_>) -> String {
+fn first_place_text(first: &FirstPlace, name: &Naming<'_>) -> String {
     match (&first.lead, first.models.as_slice()) {
         (Some(lead), [model]) => {
             format!("{}，领先 {} {} 分。", name(model), name(&lead.second), points(lead.points))
@@ -126,7 +126,7 @@ fn ties(orders: &[TieOrder], name: &Naming<'_>) -> String {
         let by_rule = |order: &TieOrder| format!("{}，第一是 {}", rule(order.ties), listed(&order.first, name));
         format!("有影响。平局{}。", orders.iter().map(by_rule).collect::<Vec<_>>().join("；"))
     };
-    let moved = furthest_move(orders).and_then(|order| Some((rule(order.ties), order.largest_move.as_ref()?)));
+    let moved = largest_rank_move(orders).and_then(|order| Some((rule(order.ties), order.largest_move.as_ref()?)));
     match moved {
         Some((rule, moved)) => {
             let (model, from, to) = (name(&moved.model), moved.published, moved.place);

@@ -1,7 +1,7 @@
 //! English.
 
 use super::{
-    Naming, RobustnessAnswer, RobustnessTexts, agree_on_first, furthest_move, is_significant, mean_number, median,
+    Naming, RobustnessAnswer, RobustnessTexts, agree_on_first, largest_rank_move, is_significant, mean_number, median,
     percent, points, times_in_100,
 };
 use crate::domain::plural::counted;
@@ -19,7 +19,7 @@ fn answers(report: &OverallRobustness, name: &Naming<'_>) -> Vec<RobustnessAnswe
     let answer = |question, text: Option<String>| text.map(|text| RobustnessAnswer { question, text });
     let first = report.first_place.as_ref();
     [
-        answer("Who is first?", first.map(|first| who_is_first(first, name))),
+        answer("Who is first?", first.map(|first| first_place_text(first, name))),
         answer("How many votes or voters decide it?", first.and_then(|first| decisive(first, report.votes, name))),
         answer("Do the ratings describe the votes?", report.goodness_of_fit.as_ref().map(|fit| fit_text(fit, name))),
         answer("Do models beat each other in circles?", report.cycles.as_ref().map(|found| cycles(found, name))),
@@ -31,7 +31,7 @@ fn answers(report: &OverallRobustness, name: &Naming<'_>) -> Vec<RobustnessAnswe
     .collect()
 }
 
-fn who_is_first(first: &FirstPlace, name: &Naming<'_>) -> String {
+fn first_place_text(first: &FirstPlace, name: &Naming<'_>) -> String {
     match (&first.lead, first.models.as_slice()) {
         (Some(lead), [model]) => {
             format!("{}, {} points ahead of {}.", name(model), points(lead.points), name(&lead.second))
@@ -140,7 +140,7 @@ fn ties(orders: &[TieOrder], name: &Naming<'_>) -> String {
         let by_rule = |order: &TieOrder| format!("{} where ties {}", listed(&order.first, name), rule(order.ties));
         format!("Yes. First is {}.", orders.iter().map(by_rule).collect::<Vec<_>>().join("; "))
     };
-    let moved = furthest_move(orders).and_then(|order| Some((rule(order.ties), order.largest_move.as_ref()?)));
+    let moved = largest_rank_move(orders).and_then(|order| Some((rule(order.ties), order.largest_move.as_ref()?)));
     match moved {
         Some((rule, moved)) => {
             let (model, from, to) = (name(&moved.model), moved.published, moved.place);

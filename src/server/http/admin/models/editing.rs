@@ -1,7 +1,7 @@
 //! Edits of the settings file by an operator, applied at once.
 
 use crate::domain::battle::ModelId;
-use crate::domain::rating::value::prices::LONGEST_SOURCE;
+use crate::domain::rating::value::prices::MAX_SOURCE_CHARS;
 use crate::http::admin::signed_in_request::SignedInRequest;
 use crate::http::error::PageError;
 use crate::infra::config::edit::change::{Change, ModelValues, PriceValues};
@@ -43,7 +43,7 @@ impl EditRefusal {
             Self::NoneChosen => words.add.none_chosen.to_owned(),
             Self::ForeignKey(variable) => words.add.foreign_key.replace("{variable}", variable),
             Self::PriceDate => words.invalid_price_date.to_owned(),
-            Self::PriceSource => fill(words.invalid_price_source, &[("n", &LONGEST_SOURCE.to_string())]),
+            Self::PriceSource => fill(words.invalid_price_source, &[("n", &MAX_SOURCE_CHARS.to_string())]),
             Self::Edit(error) => refused_entry(error, words),
         }
     }

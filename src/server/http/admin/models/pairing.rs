@@ -20,9 +20,9 @@ use crate::pages::respond;
 use crate::render::i18n::fill;
 
 /// Maximum number of pairs listed.
-const PAIRS: usize = 30;
+const MAX_LISTED_PAIRS: usize = 30;
 /// Default number of future votes.
-const VOTES: u32 = 1_000;
+const DEFAULT_VOTES: u32 = 1_000;
 
 /// Pairing settings to preview.
 struct PairingTrial {
@@ -38,10 +38,10 @@ pub(in crate::http::admin) async fn page(call: SignedInRequest) -> Result<HttpRe
     let roster = call.app.models.current();
     let now = PairingTrial {
         settings: call.app.settings.now().pairing.clone(),
-        votes: VOTES,
+        votes: DEFAULT_VOTES,
         weights: roster.all().iter().map(|model| (model.card.id.clone(), model.weight)).collect(),
     };
-    match tried(&call, &now) {
+    match parse_trial(&call, &now) {
         Ok((trial, preview)) => {
             Ok(show(&call, StatusCode::OK, call.frame(AdminTab::Models), &roster, &now, (&preview, trial.votes)))
         }
@@ -55,7 +55,7 @@ pub(in crate::http::admin) async fn page(call: SignedInRequest) -> Result<HttpRe
 }
 
 /// Parses the fields and computes their effect, or returns the reason why that fails.
-fn tried(call: &SignedInRequest, now: &PairingTrial) -> Result<(PairingTrial, PairingPreview), String> {
+fn parse_trial(call: &SignedInRequest, now: &PairingTrial) -> Result<(PairingTrial, PairingPreview), String> {
     let words = &call.page().t().admin.models;
     let settings = PairingSettings {
         policy: value(call, "policy", now.settings.policy)?,
@@ -101,7 +101,7 @@ fn show(
         weight: typed(call, &weight_field(&model.card.id), &model.weight),
         chance: preview.models.get(&model.card.id).copied().unwrap_or_default(),
     });
-    let pairs = preview.pairs.iter().take(PAIRS).map(|pair| PairChance {
+    let pairs = preview.pairs.iter().take(MAX_LISTED_PAIRS).map(|pair| PairChance {
         names: pair.models.each_ref().map(name),
         chance: pair.chance,
         votes: pair.chance.then * f64::from(votes),
