@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use divan::Bencher;
-use langya::domain::correlation::agreement::compare;
+use langya::domain::agreement::compare;
 use langya::domain::stats::confidence::ConfidenceLevel;
 use langya::domain::stats::convex_mixture::{Search, leave_one_out};
 use langya::domain::stats::correlation_matrix::{DataColumn, matrix};

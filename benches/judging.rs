@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use langya::domain::battle::ModelId;
-use langya::domain::benchmark::evaluated_model::AnswerScope;
+use langya::domain::benchmark::scores::evaluated_model::AnswerScope;
 use langya::domain::benchmark::{SuiteData, SuiteOptions, suite};
 use langya::infra::clock::{Clock, SystemClock};
 use langya::infra::config::{Environment, Settings, StorageSettings};

@@ -4,11 +4,11 @@ use divan::Bencher;
 use langya::domain::battle::Outcome;
 use langya::domain::rating::counts::comparison::ComparisonSet;
 use langya::domain::rating::counts::tally::Tally;
-use langya::domain::rating::elo::EloTable;
+use langya::domain::rating::leaderboards::ranking::{rank, rank_log};
 use langya::domain::rating::options::LeaderboardOptions;
-use langya::domain::rating::ranking::{rank, rank_log};
-use langya::domain::rating::scoring::{Scoring, TieRule};
-use langya::domain::rating::vote_log::{Labels, VoteLog};
+use langya::domain::rating::strengths::elo::EloTable;
+use langya::domain::rating::votes::scoring::{Scoring, TieRule};
+use langya::domain::rating::votes::vote_log::{Labels, VoteLog};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 

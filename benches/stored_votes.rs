@@ -8,10 +8,10 @@ mod support;
 
 use std::time::Instant;
 
-use langya::domain::rating::leaderboard::Leaderboard;
+use langya::domain::rating::leaderboards::leaderboard::Leaderboard;
+use langya::domain::rating::leaderboards::ranking::{rank, rank_log};
 use langya::domain::rating::options::LeaderboardOptions;
-use langya::domain::rating::ranking::{rank, rank_log};
-use langya::domain::rating::vote_log::ColumnSet;
+use langya::domain::rating::votes::vote_log::ColumnSet;
 use langya::domain::time::Timestamp;
 use langya::infra::config::StorageSettings;
 use langya::infra::storage::{IfMissing, Store, StoredLeaderboard, VoteRange};

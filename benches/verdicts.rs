@@ -4,10 +4,11 @@
 
 use divan::Bencher;
 use langya::domain::benchmark::item::{Item, ItemSampling, Question};
-use langya::domain::benchmark::judgement::{Game, Judgement, Status};
-use langya::domain::benchmark::mtbench101::TASKS;
-use langya::domain::benchmark::panel_scores::{JudgementTable, PanelScores};
-use langya::domain::benchmark::{Suite, SuiteOptions, alignbench, suite};
+use langya::domain::benchmark::scores::judgement::{Game, Judgement, Status};
+use langya::domain::benchmark::scores::panel_scores::{JudgementTable, PanelScores};
+use langya::domain::benchmark::suites::alignbench;
+use langya::domain::benchmark::suites::mtbench101::TASKS;
+use langya::domain::benchmark::{Suite, SuiteOptions, suite};
 use langya::domain::language::Language;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

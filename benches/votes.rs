@@ -16,14 +16,14 @@ use anyhow::Context;
 use langya::domain::battle::progress::{Progress, Stage};
 use langya::domain::battle::text_counts::TextCounts;
 use langya::domain::battle::{BattleId, ModelId, Outcome, RunId, Side, VisitorId};
-use langya::domain::rating::leaderboard_snapshot::LeaderboardSnapshot;
+use langya::domain::rating::leaderboards::leaderboard_snapshot::LeaderboardSnapshot;
 use langya::domain::time::Timestamp;
 use langya::infra::clock::SystemClock;
 use langya::infra::config::{CurrentSettings, Settings, StorageSettings};
 use langya::infra::job_report::JobReports;
 use langya::infra::llm::ModelCard;
+use langya::infra::public_log::signed_checkpoint_file::CheckpointFile;
 use langya::infra::rng::SharedRng;
-use langya::infra::signed_checkpoint_file::CheckpointFile;
 use langya::infra::storage::{
     BattleRow, IfMissing, InsertedVote, NewReply, NewVoteRow, ReplyEnding, Store, StoredLeaderboard,
 };

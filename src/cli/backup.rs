@@ -12,7 +12,7 @@ use crate::domain::public_log::checkpoint::Checkpoint;
 use crate::error::{CommandError, CommandResult, Interrupted};
 use crate::infra::clock::{Clock, SystemClock};
 use crate::infra::config::Environment;
-use crate::infra::signed_checkpoint_file::CheckpointFile;
+use crate::infra::public_log::signed_checkpoint_file::CheckpointFile;
 use crate::infra::storage::backup::{BackupError, back_up, restore as restore_copy};
 use crate::signals::{unless_interrupted, until_interrupted};
 

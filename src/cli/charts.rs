@@ -11,14 +11,14 @@ use super::signals::Signals;
 use crate::domain::language::Language;
 use crate::domain::rating::FitError;
 use crate::domain::rating::counts::tally::Tally;
-use crate::domain::rating::history::history;
-use crate::domain::rating::leaderboard::Leaderboard;
+use crate::domain::rating::leaderboards::history::history;
+use crate::domain::rating::leaderboards::leaderboard::Leaderboard;
 use crate::domain::rating::options::LeaderboardOptions;
-use crate::domain::rating::vote_log::VoteLog;
+use crate::domain::rating::votes::vote_log::VoteLog;
 use crate::error::{CommandFailure, is_avoidable};
 use crate::infra::unfinished_files::NewFolders;
 use crate::render::chart::heatmap::HeatValues;
-use crate::render::chart::pairs::Pairs;
+use crate::render::chart::pair_values::Pairs;
 use crate::render::chart::{self, Frame, Setting};
 
 /// Number of moments in the rating history.
@@ -83,7 +83,7 @@ pub fn draw(leaderboard: &Leaderboard, log: &VoteLog, options: &LeaderboardOptio
         charts.push(("history.svg", chart::history::draw(&traces, FRAME)));
     }
     if !leaderboard.style.is_empty() {
-        charts.push(("style.svg", chart::style::draw(&leaderboard.style, FRAME)));
+        charts.push(("style.svg", chart::style_effects::draw(&leaderboard.style, FRAME)));
     }
     Ok(charts)
 }

@@ -27,7 +27,7 @@ use crate::infra::config::Environment;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{IfMissing, Store};
 use crate::services::benchmark::loading::load;
-use crate::services::transfer::export::{self, ExportSelection};
+use crate::services::import_export::export::{self, ExportSelection};
 use dataset_and_preferences::{DatasetOptions, PreferenceOptions};
 
 /// Flags of `langya export`.

@@ -14,7 +14,7 @@ use super::vote_files::{ReadFlags, note_unread_columns};
 use super::{Location, progress};
 use crate::databases;
 use crate::domain::benchmark;
-use crate::domain::benchmark::registry::DATA_FORMATS;
+use crate::domain::benchmark::suites::registry::DATA_FORMATS;
 use crate::domain::plural::counted;
 use crate::error::{BadInput, CommandResult, Interrupted};
 use crate::formats::bench_records;
@@ -26,7 +26,7 @@ use crate::infra::rng::SharedRng;
 use crate::infra::storage::{DataLock, DatabaseMoveError, IfMissing, Imported, Moved, Store, StoreError, transfer};
 use crate::services::benchmark::imports::{self, ScoreImport};
 use crate::services::benchmark::loading::load;
-use crate::services::transfer::import::{self, ImportReport, VotesFile};
+use crate::services::import_export::import::{self, ImportReport, VotesFile};
 use crate::signals::or_interrupted;
 use crate::terminal_text::printable;
 

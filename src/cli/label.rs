@@ -28,7 +28,7 @@ use crate::infra::llm::roster::{entries, provider_model};
 use crate::infra::storage::{IfMissing, JobLock, Store};
 use crate::model_run::clients::{BudgetFlags, model_clients};
 use crate::output_format::OutputFormat;
-use crate::services::labeling::model_labeler::{LabelingEstimate, ModelLabeler, EXAMPLES_PER_LABEL};
+use crate::services::labeling::model_labeler::{EXAMPLES_PER_LABEL, LabelingEstimate, ModelLabeler};
 use crate::services::labeling::{self, Proposer, ReviewImport};
 use crate::table::table;
 

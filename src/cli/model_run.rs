@@ -14,7 +14,7 @@ use parking_lot::Mutex;
 
 use self::clients::BudgetFlags;
 use self::rows::{OutcomeRow, PlanRow, left_over};
-use crate::domain::benchmark::run_report::RunOutcome;
+use crate::domain::benchmark::runs::run_report::RunOutcome;
 use crate::domain::judging::budget::{Budget, Spent};
 use crate::error::{BadInput, CommandResult};
 use crate::infra::llm::model_client::RunLimits;

@@ -25,7 +25,7 @@ use crate::infra::llm::roster::{card, entries};
 use crate::infra::storage::{IfMissing, StoreError};
 use crate::output_format::OutputFormat;
 use crate::services::admin::model_health::ModelHealth;
-use crate::services::model_entries::Warning;
+use crate::services::model_settings::Warning;
 use crate::table::{TableRow, render, value_or_dash};
 pub use edit::{AddModelOptions, ModelArgument, ResumeOptions, SetOptions};
 pub use pairing::PairingOptions;

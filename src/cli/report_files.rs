@@ -76,7 +76,8 @@ pub(super) fn files(
         }
         form => {
             let folders = NewFolders::make(out).map_err(|reason| refused(out, &reason))?;
-            let wanted = OutputLayout::FILE_FORMATS.into_iter().filter(|(known, _)| form.is_none_or(|form| form == *known));
+            let wanted =
+                OutputLayout::FILE_FORMATS.into_iter().filter(|(known, _)| form.is_none_or(|form| form == *known));
             let files = wanted.map(|(known, ending)| create(&out.join(format!("{stem}.{ending}")), known));
             Ok(ReportFiles { files: files.collect::<CommandResult<Vec<_>>>()?, _folders: Some(folders) })
         }

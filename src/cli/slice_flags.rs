@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::Args;
 
 use super::times::{parse_end_time, parse_time};
-use crate::domain::rating::slice::{Slice, Turns, VoteSource};
+use crate::domain::rating::votes::slice::{Slice, Turns, VoteSource};
 use crate::domain::time::Timestamp;
 
 /// Which votes to fit; all without any.

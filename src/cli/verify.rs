@@ -23,7 +23,7 @@ use crate::error::{BadInput, CommandResult};
 use crate::formats::read_text;
 use crate::infra::clock::SystemClock;
 use crate::infra::config::{LoggingFormat, StorageSettings};
-use crate::infra::public_log_reader::PublicLogSource;
+use crate::infra::public_log::reader::PublicLogSource;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::IfMissing;
 use crate::infra::telemetry;

@@ -100,7 +100,10 @@ mod tests {
             for (at, colour) in colours.accent.iter().enumerate() {
                 let colour = Rgb::parse(colour).unwrap();
                 let wash = Rgb::parse(&colours.wash[at]).unwrap();
-                assert!(colour.contrast(WORST_BACKGROUNDS[at]) >= MIN_CONTRAST && colour.contrast(wash) >= MIN_CONTRAST, "{accent}");
+                assert!(
+                    colour.contrast(WORST_BACKGROUNDS[at]) >= MIN_CONTRAST && colour.contrast(wash) >= MIN_CONTRAST,
+                    "{accent}"
+                );
             }
         }
         for pale in ["#ffcc00", "#7fb8a5", "#ffffff"] {

@@ -1,7 +1,8 @@
 //! Rules and mathematics: no I/O, no async, no clock, no global randomness.
 
+pub mod access;
 pub mod admin;
-pub mod admission;
+pub mod agreement;
 pub mod battle;
 pub mod battle_judging;
 pub mod benchmark;

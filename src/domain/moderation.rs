@@ -61,7 +61,8 @@ impl CategoryRules<'_> {
 /// Returns the plain names of an answer's categories, sorted and without duplicates; a flag without any becomes [`OTHER_CATEGORY`].
 #[must_use]
 pub fn plain_categories<'c>(found: impl Iterator<Item = &'c str>, is_flagged: bool) -> Vec<String> {
-    let mut names: Vec<String> = found.map(|name| if is_category(name) { name } else { OTHER_CATEGORY }.to_owned()).collect();
+    let mut names: Vec<String> =
+        found.map(|name| if is_category(name) { name } else { OTHER_CATEGORY }.to_owned()).collect();
     if names.is_empty() && is_flagged {
         names.push(OTHER_CATEGORY.to_owned());
     }

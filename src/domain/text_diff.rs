@@ -19,7 +19,8 @@ const MAX_COMPARED_UNITS: usize = 2_000;
 /// ends with its punctuation mark or its line. The concatenated parts are the text.
 #[must_use]
 pub fn text_diff(one: &str, other: &str) -> Option<[Vec<DiffPart>; 2]> {
-    let is_short = |[own, others]: &[Vec<&str>; 2]| own.len() <= MAX_COMPARED_UNITS && others.len() <= MAX_COMPARED_UNITS;
+    let is_short =
+        |[own, others]: &[Vec<&str>; 2]| own.len() <= MAX_COMPARED_UNITS && others.len() <= MAX_COMPARED_UNITS;
     let by_word = [words(one), words(other)];
     if is_short(&by_word) {
         return Some(marked(&by_word));

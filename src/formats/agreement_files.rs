@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use crate::domain::battle::Outcome;
-use crate::domain::correlation::agreement::{
+use crate::domain::agreement::{
     AgreementOptions, AgreementReport, BiasReport, PlannedTooFew, ScoreData, Scored, Vote, Votes, bias, compare,
     question_key, scores,
 };
+use crate::domain::battle::Outcome;
 use crate::standard_input::input_name;
 use crate::table_error::TableFileError;
 use crate::votes::{RowError, TextTable, is_short_word, read_table};
@@ -75,9 +75,8 @@ impl RatingData {
         match (table.place(&WINNER_COLUMNS), table.place(&SCORE_COLUMNS)) {
             (Some(_), _) => votes_of(table).map(Self::Votes),
             (None, Some(_)) => scores_of(table).map(Self::Scores),
-            (None, None) => {
-                Err(table.bad(format!("no column is called {} (for votes) or score (for scores)", WINNER_COLUMNS.join(" or "))))
-            }
+            (None, None) => Err(table
+                .bad(format!("no column is called {} (for votes) or score (for scores)", WINNER_COLUMNS.join(" or ")))),
         }
     }
 
@@ -108,7 +107,8 @@ pub fn read_votes(file: &Path) -> Result<Votes, TableFileError> {
 
 fn votes_of(table: SheetReader) -> Result<Votes, TableFileError> {
     let asked = JudgedColumns::new(&table)?;
-    let (winner, models) = (table.needed(&WINNER_COLUMNS)?, [table.needed(&FIRST_MODEL_COLUMNS)?, table.needed(&SECOND_MODEL_COLUMNS)?]);
+    let (winner, models) =
+        (table.needed(&WINNER_COLUMNS)?, [table.needed(&FIRST_MODEL_COLUMNS)?, table.needed(&SECOND_MODEL_COLUMNS)?]);
     let votes = table.rows(|row| {
         let names = models.map(|place| row[place].as_str());
         let outcome = outcome(&row[winner], names)?;
@@ -192,7 +192,18 @@ struct SheetReader {
 
 impl SheetReader {
     fn open(file: &Path) -> Result<Self, TableFileError> {
-        let names = [&QUESTION_COLUMNS[..], &BATTLE_COLUMNS, &TURN_COLUMNS, &VOTER_COLUMNS, &FIRST_MODEL_COLUMNS, &SECOND_MODEL_COLUMNS, &WINNER_COLUMNS, &MODEL_COLUMNS, &SCORE_COLUMNS].concat();
+        let names = [
+            &QUESTION_COLUMNS[..],
+            &BATTLE_COLUMNS,
+            &TURN_COLUMNS,
+            &VOTER_COLUMNS,
+            &FIRST_MODEL_COLUMNS,
+            &SECOND_MODEL_COLUMNS,
+            &WINNER_COLUMNS,
+            &MODEL_COLUMNS,
+            &SCORE_COLUMNS,
+        ]
+        .concat();
         Ok(Self { file: file.to_owned(), table: read_table(file, &names)? })
     }
 

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
 use super::records::{BenchFileError, Record, records};
-use crate::domain::benchmark::answer_index::ask_sha256;
 use crate::domain::benchmark::item::{Answer, Item, answer_of};
-use crate::domain::benchmark::judgement::{Game, Status};
+use crate::domain::benchmark::scores::answer_index::ask_sha256;
+use crate::domain::benchmark::scores::judgement::{Game, Status};
 use crate::domain::benchmark::{JudgeMode, Suite};
 use crate::domain::judging::reasoning::SplitReply;
 use crate::domain::judging::verdict::{Rating, SCORE_RANGE, Verdict};

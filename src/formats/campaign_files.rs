@@ -162,7 +162,17 @@ pub fn read_prompts(path: &Path, plan: &CampaignPlan) -> Result<Vec<CampaignProm
 
 /// Names of the item columns, and of others.
 fn names_about(others: &[&'static str]) -> Vec<&'static str> {
-    [&ITEM_COLUMNS[..], &PROMPT_COLUMNS, &CONVERSATION_COLUMNS, &REFERENCE_COLUMNS, &CATEGORY_COLUMNS, &SUBCATEGORY_COLUMNS, &LANGUAGE_COLUMNS, others].concat()
+    [
+        &ITEM_COLUMNS[..],
+        &PROMPT_COLUMNS,
+        &CONVERSATION_COLUMNS,
+        &REFERENCE_COLUMNS,
+        &CATEGORY_COLUMNS,
+        &SUBCATEGORY_COLUMNS,
+        &LANGUAGE_COLUMNS,
+        others,
+    ]
+    .concat()
 }
 
 fn cell(row: &[String], at: Option<usize>) -> String {
@@ -247,7 +257,8 @@ fn conversation_text(text: &str) -> String {
 }
 
 fn read_gold(path: &Path) -> Result<Vec<GoldRow>, CampaignFileError> {
-    let table = CampaignTable::open(path, &[&ITEM_COLUMNS[..], &MODEL_A_COLUMNS, &MODEL_B_COLUMNS, &OUTCOME_COLUMNS].concat())?;
+    let table =
+        CampaignTable::open(path, &[&ITEM_COLUMNS[..], &MODEL_A_COLUMNS, &MODEL_B_COLUMNS, &OUTCOME_COLUMNS].concat())?;
     let [item, a, b] = [table.needed(&ITEM_COLUMNS)?, table.needed(&MODEL_A_COLUMNS)?, table.needed(&MODEL_B_COLUMNS)?];
     let outcome = table.needed(&OUTCOME_COLUMNS)?;
     let row = |(place, row): &(String, Vec<String>)| {

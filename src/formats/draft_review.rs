@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 use super::records::{BenchFileError, Record, read, records};
-use crate::domain::benchmark::superclue::construction::{Draft, ReviewProgress};
-use crate::domain::benchmark::superclue::drafts::{self, DraftLine, close_line};
-use crate::domain::benchmark::superclue::review::{ReviewDecision, Reviewed};
+use crate::domain::benchmark::suites::superclue::construction::{Draft, ReviewProgress};
+use crate::domain::benchmark::suites::superclue::drafts::{self, DraftLine, close_line};
+use crate::domain::benchmark::suites::superclue::review::{ReviewDecision, Reviewed};
 
 /// Result of the reviews.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::locked_file::LockedFile;
 use super::records::BenchFileError;
-use crate::domain::benchmark::superclue::drafts::{DraftLine, LINE_PREFIX, read};
+use crate::domain::benchmark::suites::superclue::drafts::{DraftLine, LINE_PREFIX, read};
 
 /// File of drafts, open for appending.
 #[derive(Debug)]
@@ -65,7 +65,7 @@ fn whole_lines(bytes: &[u8]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::benchmark::superclue::drafts::InvalidDraft;
+    use crate::domain::benchmark::suites::superclue::drafts::InvalidDraft;
 
     fn line(id: &str) -> DraftLine {
         let unread = InvalidDraft { raw: "?".into(), reason: "none".into(), attempt: None };

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::votes::read_table;
-use crate::domain::rating::makers::Makers;
+use crate::domain::rating::votes::makers::Makers;
 use crate::table_error::TableFileError;
 
 const MODEL_COLUMN: &str = "model";

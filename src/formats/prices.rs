@@ -21,7 +21,13 @@ const CURRENCY_COLUMNS: [&str; 1] = ["currency"];
 /// # Errors
 /// [`TableFileError`] for a missing column or the first row that cannot be used.
 pub fn read_prices(file: &Path) -> Result<PriceList, TableFileError> {
-    let names = [&[MODEL_COLUMN, INPUT_PRICE_COLUMN, OUTPUT_PRICE_COLUMN], &DATE_COLUMNS[..], &SOURCE_COLUMNS, &CURRENCY_COLUMNS].concat();
+    let names = [
+        &[MODEL_COLUMN, INPUT_PRICE_COLUMN, OUTPUT_PRICE_COLUMN],
+        &DATE_COLUMNS[..],
+        &SOURCE_COLUMNS,
+        &CURRENCY_COLUMNS,
+    ]
+    .concat();
     let table = read_table(file, &names)?;
     let unusable = |reason| TableFileError::unusable(file, reason);
     for needed in [MODEL_COLUMN, INPUT_PRICE_COLUMN, OUTPUT_PRICE_COLUMN] {

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::domain::benchmark::analysis::item_scores::ItemScores;
-use crate::domain::benchmark::judgement::Judgement;
-use crate::domain::benchmark::panel_scores::ModelScores;
 use crate::domain::benchmark::record::ScoredJudgement;
-use crate::domain::benchmark::score::Score;
+use crate::domain::benchmark::scores::judgement::Judgement;
+use crate::domain::benchmark::scores::panel_scores::ModelScores;
+use crate::domain::benchmark::scores::score::Score;
 use crate::domain::benchmark::{Suite, SuiteData};
 
 /// One score as a row of a table.

@@ -150,7 +150,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let now = Timestamp(10 * ABANDONED_AFTER_MS);
         let before = |age: i64| UNIX_EPOCH + Duration::from_millis(u64::try_from(now.0 - age).unwrap());
-        for (name, age) in [(".set-old", ABANDONED_AFTER_MS + 1), (".set-new", ABANDONED_AFTER_MS), ("set-old", ABANDONED_AFTER_MS + 1)] {
+        for (name, age) in [
+            (".set-old", ABANDONED_AFTER_MS + 1),
+            (".set-new", ABANDONED_AFTER_MS),
+            ("set-old", ABANDONED_AFTER_MS + 1),
+        ] {
             let inner = folder.path().join(name).join("data");
             fs::create_dir_all(&inner).unwrap();
             fs::File::create(inner.join("unfinished")).unwrap().set_modified(before(age)).unwrap();

@@ -6,7 +6,7 @@ use askama::Template;
 
 use super::{Page, Section, respond};
 use crate::domain::battle::pacing::metrics::PacingKind;
-use crate::domain::integrity::exclusion_rule::ExclusionRule;
+use crate::domain::integrity::exclusions::exclusion_rule::ExclusionRule;
 use crate::infra::config::{
     BattleSettings, FlaggedVoterPolicy, LeakPolicy, LimitSettings, PacingMode, PairingPolicySetting, PairingSettings,
     Settings, WindowLimits,
@@ -79,7 +79,11 @@ pub fn rules(
     let page = Page::new(request, Section::About);
     let limits = limits(&page.t().about.limits, &settings.limits);
     let now = now(page.t(), settings, storage, pairs);
-    respond(request, StatusCode::OK, &AboutPage { page, judging, limits, pacing: pacing_in_force(&settings.battle), now })
+    respond(
+        request,
+        StatusCode::OK,
+        &AboutPage { page, judging, limits, pacing: pacing_in_force(&settings.battle), now },
+    )
 }
 
 fn now(texts: &PageTexts, settings: &Settings, storage: StorageInForce, mut pairs: Vec<MeetingChance>) -> ArenaNow {

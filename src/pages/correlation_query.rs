@@ -7,7 +7,7 @@ use serde::Deserialize;
 use crate::domain::correlation::catalog::{MixtureQuestion, SeriesGroup};
 use crate::domain::correlation::snapshot::CorrelationSnapshot;
 use crate::domain::stats::correlation::Coefficient;
-use crate::invalid_query::InvalidQuery;
+use crate::frame::invalid_query::InvalidQuery;
 
 /// Query parameters of the correlations page; an empty one counts as absent, as forms send it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]

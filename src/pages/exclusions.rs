@@ -4,13 +4,13 @@ use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
 
-use super::time::ShownTime;
+use super::frame::time::ShownTime;
 use super::{Page, Section, respond};
-use crate::domain::integrity::exclusion_report::ExclusionReport;
-use crate::domain::integrity::exclusion_rule::ExclusionRule;
-use crate::domain::integrity::leaderboard_change::{ChangedModel, LeaderboardChange, LeaderboardPlace};
+use crate::domain::integrity::exclusions::exclusion_report::ExclusionReport;
+use crate::domain::integrity::exclusions::exclusion_rule::ExclusionRule;
+use crate::domain::integrity::exclusions::leaderboard_change::{ChangedModel, LeaderboardChange, LeaderboardPlace};
 use crate::domain::language::Language;
-use crate::domain::rating::leaderboard::VoteTotals;
+use crate::domain::rating::leaderboards::leaderboard::VoteTotals;
 use crate::render::i18n::pages::{ExclusionTexts, page_texts};
 
 /// One page of the list.

@@ -8,8 +8,8 @@ use crate::domain::battle::Outcome;
 use crate::domain::battle::mode::BattleMode;
 use crate::domain::battle_judging::report::{BattleJudgingReport, report};
 use crate::domain::battle_judging::verdicts::JudgedVote;
-use crate::domain::benchmark::judgement::{Game, Status};
-use crate::domain::integrity::rigging_report::RiggingReport;
+use crate::domain::benchmark::scores::judgement::{Game, Status};
+use crate::domain::integrity::rigging::rigging_report::RiggingReport;
 use crate::domain::judging::verdict::Preference;
 use crate::domain::language::Language;
 use crate::domain::rating::notes::RatingNote;
@@ -21,9 +21,9 @@ use crate::infra::config::{
 };
 use crate::render::i18n::pages::{ConsentFacts, ConsentText, InvalidField, ModelVerdicts, StorageInForce, page_texts};
 
-use super::battle::BattlePageState;
-use super::leaderboard::{LeaderboardRow, LeaderboardView, leaderboard_html, rows_html};
-use super::robustness_details::RobustnessDetails;
+use super::leaderboards::leaderboard::{LeaderboardRow, LeaderboardView, leaderboard_html, rows_html};
+use super::leaderboards::robustness_details::RobustnessDetails;
+use super::visitor::battle::BattlePageState;
 use super::*;
 
 async fn text(response: HttpResponse) -> String {
@@ -59,11 +59,11 @@ fn state(practice: bool) -> BattlePageState {
 async fn pages(query: &str) -> Vec<String> {
     let (rules_at, judging) = (request(&format!("/about{query}")), ModelVerdicts::ByModels);
     vec![
-        text(battle::battle(&request(&format!("/{query}")), &invited(), state(true))).await,
+        text(visitor::battle::battle(&request(&format!("/{query}")), &invited(), state(true))).await,
         text(about::rules(&rules_at, &Settings::default(), STORAGE, judging, vec![])).await,
-        text(consent::consent(&request(&format!("/consent{query}")), "0123456789ab", &consent_text())).await,
+        text(visitor::consent::consent(&request(&format!("/consent{query}")), "0123456789ab", &consent_text())).await,
         text(judges::judges(&request(&format!("/judges{query}")), &judged())).await,
-        text(not_found::not_found(&request(&format!("/nothing{query}")))).await,
+        text(errors::not_found::not_found(&request(&format!("/nothing{query}")))).await,
         leaderboard_html(&request(&format!("/leaderboard{query}")), &view()),
         leaderboard_html(&request(&format!("/leaderboard{query}")), &LeaderboardView::default()),
     ]
@@ -171,14 +171,14 @@ async fn a_chosen_language_is_kept_in_a_cookie_and_only_then() {
 
 #[actix_web::test]
 async fn an_unknown_address_is_a_404_in_html() {
-    let response = not_found::not_found(&request("/no/such/page"));
+    let response = errors::not_found::not_found(&request("/no/such/page"));
     assert_eq!(response.status(), StatusCode::NOT_FOUND);
     assert_eq!(response.headers().get(CONTENT_TYPE).map(|v| v.as_bytes()), Some(&b"text/html; charset=utf-8"[..]));
 }
 
 #[actix_web::test]
 async fn the_script_of_the_battle_page_finds_its_words() {
-    let page = text(battle::battle(&request("/"), &Settings::default(), state(false))).await;
+    let page = text(visitor::battle::battle(&request("/"), &Settings::default(), state(false))).await;
     let (_, words) = page.split_once("data-strings=\"").expect("the words are there");
     let words = words.split('"').next().unwrap_or_default().replace("&#34;", "\"").replace("&#38;", "&");
     let words: serde_json::Value = serde_json::from_str(&words).expect("the words are JSON");
@@ -280,7 +280,7 @@ async fn the_consent_and_the_choice_to_wait_fit_the_mode() {
     ] {
         let mut settings = invited();
         settings.battle.modes = BattleMode::ALL.to_vec();
-        let page = text(battle::battle(&request(&format!("/{query}")), &settings, state(false))).await;
+        let page = text(visitor::battle::battle(&request(&format!("/{query}")), &settings, state(false))).await;
         assert!(page.contains(&format!("<span class=\"if-one\">{alone}")), "{page}");
         assert!(page.contains(&format!("<span class=\"if-chosen\">{wait}</span>")), "{page}");
     }
@@ -462,11 +462,11 @@ async fn the_way_out_of_a_refusal_is_a_page_that_needs_none_of_what_was_asked() 
         (TestRequest::post().uri("/sign-out?lang=en"), "/", form),
     ] {
         let request = request.to_http_request();
-        let page = text(refused::refused(&request, StatusCode::BAD_REQUEST, "why")).await;
+        let page = text(errors::refused::refused(&request, StatusCode::BAD_REQUEST, "why")).await;
         let button = format!("<a class=\"button primary\" href=\"{button_href}\">{action}</a>");
         assert!(page.contains(&button), "{}: {page}", request.uri());
     }
     let request = TestRequest::post().uri("/shared/token/removal?lang=zh").to_http_request();
-    let page = text(refused::invalid_field(&request, StatusCode::BAD_REQUEST, InvalidField::Reason)).await;
+    let page = text(errors::refused::invalid_field(&request, StatusCode::BAD_REQUEST, InvalidField::Reason)).await;
     assert!(page.contains("href=\"/shared/token\"") && page.contains("个字符的理由"), "{page}");
 }

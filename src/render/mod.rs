@@ -4,7 +4,7 @@ pub mod chart;
 pub mod docs;
 pub mod i18n;
 pub mod link_preview;
-pub mod markup;
+pub mod markdown;
 pub mod qr_code;
 pub mod report;
 

@@ -60,7 +60,9 @@ mod tests {
         let modules = modules(&picture);
         let last = picture.size - QUIET_ZONE_MODULES;
         // A dark ring of seven, a light one, and three by three in the middle.
-        for (left, top) in [(QUIET_ZONE_MODULES, QUIET_ZONE_MODULES), (last - 7, QUIET_ZONE_MODULES), (QUIET_ZONE_MODULES, last - 7)] {
+        for (left, top) in
+            [(QUIET_ZONE_MODULES, QUIET_ZONE_MODULES), (last - 7, QUIET_ZONE_MODULES), (QUIET_ZONE_MODULES, last - 7)]
+        {
             for (dy, dx) in (0..7).flat_map(|dy| (0..7).map(move |dx| (dy, dx))) {
                 let ring = dx.min(dy).min(6 - dx).min(6 - dy);
                 assert_eq!(modules[top + dy][left + dx], ring != 1, "{left},{top}: {dx},{dy}");

@@ -1,6 +1,6 @@
 //! Shared state of HTTP handlers, websockets and jobs.
 
-use crate::domain::integrity::exclusion_report::ExclusionReport;
+use crate::domain::integrity::exclusions::exclusion_report::ExclusionReport;
 use crate::infra::clock_jumps::JumpDetectingClock;
 use crate::infra::config::CurrentSettings;
 use crate::infra::data_folder_probe::DataFolderProbe;
@@ -28,7 +28,7 @@ use crate::services::arena::prompt_rules::PromptRules;
 use crate::services::arena::voting::Voting;
 use crate::services::battle_judging::reports::BattleJudgingReports;
 use crate::services::benchmark::plans::BenchPlans;
-use crate::services::benchmark::suite_results::SuiteResultsCache;
+use crate::services::benchmark::suite_results_cache::SuiteResultsCache;
 use crate::services::campaign::report_cache::CampaignReports;
 use crate::services::correlation::snapshot::CorrelationService;
 use crate::services::exclusions::flagged_voters::FlaggedVotersCache;

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::admin::actor::{Actor, audit_json};
 use crate::domain::admin::action::AdminAction;
-use crate::domain::rating::leaderboard_snapshot::LeaderboardSnapshot;
+use crate::domain::rating::leaderboards::leaderboard_snapshot::LeaderboardSnapshot;
 use crate::domain::time::Timestamp;
 use crate::domain::webhook::{
     ChangedLeaderboard, DeliveryState, RecordedVotes, WebhookEvent, WebhookMessage, rank_changes, wait_after,
@@ -75,7 +75,9 @@ impl Webhooks {
     /// [`StoreError`].
     pub async fn delete_old(&self) -> Result<u64, StoreError> {
         let mut deleted = 0;
-        for (state, kept) in [(DeliveryState::Delivered, DELIVERED_RETENTION_MS), (DeliveryState::Dead, DEAD_RETENTION_MS)] {
+        for (state, kept) in
+            [(DeliveryState::Delivered, DELIVERED_RETENTION_MS), (DeliveryState::Dead, DEAD_RETENTION_MS)]
+        {
             deleted += self.store.delete_old_webhook_messages(state, Timestamp(self.clock.now().0 - kept)).await?;
         }
         Ok(deleted)

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::output::print;
 use super::progress;
-use crate::domain::correlation::agreement::{AgreementOptions, AgreementReport, BiasReport, Bins, CalibrationOptions};
+use crate::domain::agreement::{AgreementOptions, AgreementReport, BiasReport, Bins, CalibrationOptions};
 use crate::domain::correlation::report::FEW_MODELS;
 use crate::domain::plural::counted;
 use crate::domain::stats::resample::BootstrapOptions;

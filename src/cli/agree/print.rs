@@ -1,10 +1,10 @@
 //! Prints agreement as text or CSV: one line for each statistic.
 
 use super::{AgreeOutput, Between};
-use crate::domain::correlation::agreement::metrics::{
+use crate::domain::agreement::metrics::{
     AgreementMetrics, IntervalReport, KappaReport, MeanKappa, MetricValue, ShareReport,
 };
-use crate::domain::correlation::agreement::{
+use crate::domain::agreement::{
     AgreementBootstrap, AgreementReport, BiasReport, CalibrationReport, LabelsReport, LabelsSection, PairWins,
     ResampledUnit, ScoresReport, SideShares, SideSharesReport, VotesReport, WinMetrics,
 };
@@ -353,7 +353,7 @@ fn of_labels(labels: &LabelsReport) -> Vec<StatisticLine> {
 }
 
 fn of_bias(report: &BiasReport) -> Vec<StatisticLine> {
-    let line = |judge: &crate::domain::correlation::agreement::reference_bias::JudgeBias| {
+    let line = |judge: &crate::domain::agreement::reference_bias::JudgeBias| {
         let name = if judge.judge.is_empty() { "the judge" } else { judge.judge.as_str() };
         let generators = counted(judge.generators.len(), "generator", "generators");
         let note = format!("({generators}, references of {} points)", report.anchor);

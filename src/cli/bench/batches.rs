@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::open_existing_beside;
 use crate::Location;
 use crate::databases;
-use crate::domain::benchmark::run_plan::RunPlan;
+use crate::domain::benchmark::runs::run_plan::RunPlan;
 use crate::domain::benchmark::suite_id::SuiteId;
 use crate::domain::plural::counted;
 use crate::error::{BadInput, CommandResult};
@@ -44,15 +44,17 @@ impl BatchFlag {
     /// Applies the flag to a session, with batch events printed above the bar.
     pub(super) fn session(&self, session: RunSession, bar: &Arc<PhaseBar>) -> RunSession {
         let bar = Arc::clone(bar);
-        let batches = BatchOptions { sends: self.batch, on_batch: Arc::new(move |note| bar.print_line(&note.to_string())) };
+        let batches =
+            BatchOptions { sends: self.batch, on_batch: Arc::new(move |note| bar.print_line(&note.to_string())) };
         RunSession { batches, ..session }
     }
 
     /// Returns the limits of a run.
     pub(super) fn limits(&self, budget: &BudgetFlags) -> CommandResult<RunLimits> {
         match self.batch {
-            true => budget
-                .limits_with_message("stopping: nothing more is sent, and batches that were sent go on at the provider"),
+            true => budget.limits_with_message(
+                "stopping: nothing more is sent, and batches that were sent go on at the provider",
+            ),
             false => budget.limits(),
         }
     }
@@ -66,7 +68,10 @@ impl BatchFlag {
 }
 
 /// Prints uncollected batches of these suites, and how to continue.
-pub(super) async fn print_open_batches(session: &RunSession, suites: impl Iterator<Item = &str>) -> Result<(), StoreError> {
+pub(super) async fn print_open_batches(
+    session: &RunSession,
+    suites: impl Iterator<Item = &str>,
+) -> Result<(), StoreError> {
     let mut told: Vec<&str> = Vec::new();
     for suite in suites {
         if told.contains(&suite) {

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::Location;
 use crate::databases;
-use crate::domain::benchmark::run_comparison::{ComparedRuns, ItemChange, ModelAcrossRuns, RunComparison};
+use crate::domain::benchmark::analysis::run_comparison::{ComparedRuns, ItemChange, ModelAcrossRuns, RunComparison};
 use crate::domain::plural::counted;
 use crate::domain::stats::paired::{PairedDifference, PairedTest};
 use crate::error::CommandResult;

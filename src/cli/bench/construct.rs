@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::read_text;
 use crate::Location;
 use crate::domain::battle::ModelId;
-use crate::domain::benchmark::superclue::construction::{DraftPrompt, ReviewProgress};
+use crate::domain::benchmark::suites::superclue::construction::{DraftPrompt, ReviewProgress};
 use crate::error::CommandResult;
 use crate::formats::draft_review::{DraftReviewStatus, Review, review};
 use crate::infra::config::Environment;

@@ -223,7 +223,8 @@ async fn list(options: &ListSuitesOptions, env: &Environment) -> CommandResult<E
         Err(error) => return Err(error.into()),
     };
     let mut listed: Vec<SuiteRow> = known.iter().map(SuiteRow::new).collect();
-    let without_data = BUILT_IN_SUITES.iter().filter(|name| known.iter().all(|summary| summary.suite.suite.as_str() != **name));
+    let without_data =
+        BUILT_IN_SUITES.iter().filter(|name| known.iter().all(|summary| summary.suite.suite.as_str() != **name));
     listed.extend(without_data.map(|name| SuiteRow::without_data(name)));
     super::output::print(&super::table::render(&listed, options.format)?)?;
     Ok(ExitCode::SUCCESS)

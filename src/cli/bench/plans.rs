@@ -10,7 +10,7 @@ use crate::Location;
 use crate::actor::actor;
 use crate::databases;
 use crate::domain::benchmark::plan_progress::PlanProgress;
-use crate::domain::benchmark::run_plan::RunPlan;
+use crate::domain::benchmark::runs::run_plan::RunPlan;
 use crate::error::{BadInput, CommandResult};
 use crate::infra::clock::{Clock as _, SystemClock};
 use crate::infra::config::Environment;

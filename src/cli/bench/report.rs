@@ -10,11 +10,11 @@ use clap::builder::PossibleValuesParser;
 use super::RunSelectorFlags;
 use crate::Location;
 use crate::databases;
-use crate::domain::benchmark::judgement::Status;
-use crate::domain::benchmark::mixed_settings::MixedSettings;
-use crate::domain::benchmark::panel_scores::{JudgementFilter, ModelScores};
-use crate::domain::benchmark::run_selector::RunSelector;
-use crate::domain::benchmark::score::{PartKind, Score};
+use crate::domain::benchmark::runs::mixed_settings::MixedSettings;
+use crate::domain::benchmark::runs::run_selector::RunSelector;
+use crate::domain::benchmark::scores::judgement::Status;
+use crate::domain::benchmark::scores::panel_scores::{JudgementFilter, ModelScores};
+use crate::domain::benchmark::scores::score::{PartKind, Score};
 use crate::domain::benchmark::suite_options::split_references;
 use crate::domain::benchmark::{Suite, SuiteOptions};
 use crate::domain::csv_injection::escape_formula;
@@ -37,7 +37,7 @@ use crate::services::benchmark::loading::load;
 use crate::services::benchmark::reparse_replies::{imported_otherwise, reparse};
 use crate::services::benchmark::run_manifests::mixed_settings;
 use crate::services::benchmark::scores::scores;
-use crate::services::benchmark::suite_results::{measure, report_sources};
+use crate::services::benchmark::suite_results_cache::{measure, report_sources};
 use crate::signals::unless_interrupted;
 use crate::table::table;
 use crate::terminal_text::printable;
@@ -197,7 +197,11 @@ async fn print_scores(options: BenchReportOptions, store: &Store, form: OutputLa
     print(&match form {
         OutputLayout::Json => format!("{}\n", serde_json::to_string_pretty(&rows())?),
         OutputLayout::Csv => lines_of_csv(&rows())?,
-        _ => text(bench.suite, &scores, language) + &omitted_judges_note(bench, &filter).await? + &mixed(bench, &filter).await?,
+        _ => {
+            text(bench.suite, &scores, language)
+                + &omitted_judges_note(bench, &filter).await?
+                + &mixed(bench, &filter).await?
+        }
     })
 }
 
@@ -321,7 +325,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::domain::benchmark::score::{Coverage, Part, Scores};
+    use crate::domain::benchmark::scores::score::{Coverage, Part, Scores};
     use crate::domain::benchmark::suite;
 
     fn scores(overall: u64, turn: u64) -> ModelScores {

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use crate::domain::battle::ModelId;
-use crate::domain::benchmark::run_report::RunOutcome;
+use crate::domain::benchmark::runs::run_report::RunOutcome;
 use crate::domain::campaign::plan::CampaignPlan;
 use crate::domain::campaign::prompts::CampaignPrompt;
 use crate::error::{BadInput, CommandResult};

@@ -13,9 +13,9 @@ use crate::domain::campaign::report::{
 };
 use crate::domain::language::Language;
 use crate::domain::plural::counted;
-use crate::domain::rating::leaderboard::RankedModel;
+use crate::domain::rating::intervals::sequential_testing::{NeighbourPair, NeighbourState};
+use crate::domain::rating::leaderboards::leaderboard::RankedModel;
 use crate::domain::rating::options::{IntervalMethod, LeaderboardOptions};
-use crate::domain::rating::sequential_testing::{NeighbourPair, NeighbourState};
 use crate::domain::time::Timestamp;
 use crate::error::{CommandError, CommandResult};
 use crate::infra::config::Settings;

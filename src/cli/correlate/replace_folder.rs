@@ -1,7 +1,7 @@
 //! Folder of files that atomically replaces an earlier one.
 //!
-//! [`CHECKSUM_FILE_NAME`] lists every file with its SHA-256, in the format of `sha256sum`. The list identifies a folder written by this program: it has
-//! no other files, and none was changed since. Only such a folder is replaced.
+//! [`CHECKSUM_FILE_NAME`] lists every file with its SHA-256, in the format of `sha256sum`. The list identifies a folder written by this
+//! program: it has no other files, and none was changed since. Only such a folder is replaced.
 
 use std::collections::BTreeMap;
 use std::io;

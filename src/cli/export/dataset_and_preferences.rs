@@ -20,9 +20,9 @@ use crate::infra::config::Environment;
 use crate::infra::storage::{IfMissing, Store};
 use crate::infra::unfinished_files::remove_abandoned_folders;
 use crate::out_file::{OutFile, reason};
-use crate::services::transfer::export::ExportSelection;
-use crate::services::transfer::export::dataset::dataset;
-use crate::services::transfer::export::preferences::preferences;
+use crate::services::import_export::export::ExportSelection;
+use crate::services::import_export::export::dataset::dataset;
+use crate::services::import_export::export::preferences::preferences;
 use crate::signals::unless_interrupted;
 use crate::{Location, progress};
 

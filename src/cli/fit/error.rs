@@ -2,7 +2,7 @@
 
 use crate::charts::ChartsError;
 use crate::domain::rating::FitError;
-use crate::domain::rating::slice::SliceError;
+use crate::domain::rating::votes::slice::SliceError;
 use crate::domain::stats::confidence::InvalidConfidence;
 use crate::error::CommandFailure;
 use crate::formats::StandardInputTwice;

@@ -6,15 +6,15 @@ use clap::Args;
 
 use crate::output_format::OutputFormat;
 
-use crate::domain::rating::leaderboard_filter::CountedVotes;
+use crate::domain::rating::counts::weighting::Reweight;
+use crate::domain::rating::intervals::sequential_testing::{MAX_OPTIMAL_AT, SequentialOptions};
+use crate::domain::rating::leaderboards::leaderboard_filter::CountedVotes;
 use crate::domain::rating::options::{Anchor, IntervalMethod, LeaderboardOptions, Method};
-use crate::domain::rating::scoring::{BothBadRule, Scoring, TieRule};
-use crate::domain::rating::sequential_testing::{MAX_OPTIMAL_AT, SequentialOptions};
-use crate::domain::rating::slice::SliceColumn;
 use crate::domain::rating::value::prices::PriceList;
 use crate::domain::rating::value::usage::ArenaUsage;
-use crate::domain::rating::vote_log::ColumnSet;
-use crate::domain::rating::weighting::Reweight;
+use crate::domain::rating::votes::scoring::{BothBadRule, Scoring, TieRule};
+use crate::domain::rating::votes::slice::SliceColumn;
+use crate::domain::rating::votes::vote_log::ColumnSet;
 use crate::domain::stats::confidence::ConfidenceLevel;
 use crate::domain::stats::resample::BootstrapOptions;
 use crate::fit::error::FitCommandError;

@@ -7,11 +7,11 @@ use serde::Serialize;
 use super::options::FitOptions;
 use super::table::table;
 use super::value_table::value_table;
-use crate::domain::rating::leaderboard::Leaderboard;
+use crate::domain::rating::leaderboards::leaderboard::Leaderboard;
 use crate::domain::rating::value::report::ValueReport;
 use crate::formats::tables::Format;
 use crate::output_format::OutputFormat;
-use crate::services::transfer::export::ranked_models;
+use crate::services::import_export::export::ranked_models;
 
 /// Result of `langya fit`.
 #[derive(Debug, Clone, Serialize)]

@@ -3,13 +3,13 @@
 use std::fmt::Write as _;
 
 use crate::domain::plural::counted;
-use crate::domain::rating::fit::Direction;
 use crate::domain::rating::intervals::bootstrap::ResamplingUnit;
-use crate::domain::rating::leaderboard::{Leaderboard, RankedModel, VoteTotals};
+use crate::domain::rating::intervals::sequential_testing::{NeighbourPair, NeighbourState};
+use crate::domain::rating::leaderboards::leaderboard::{Leaderboard, RankedModel, VoteTotals};
 use crate::domain::rating::notes::RatingNote;
 use crate::domain::rating::options::{IntervalMethod, Method};
 use crate::domain::rating::pooling::{PooledRating, PooledSlice, PooledSlices};
-use crate::domain::rating::sequential_testing::{NeighbourPair, NeighbourState};
+use crate::domain::rating::strengths::fit::Direction;
 use crate::domain::rating::style::StyleEffect;
 use crate::domain::rating::ties::comparison::{TieComparison, TieModel};
 use crate::robustness_table::robustness_table;

@@ -6,7 +6,7 @@ use clap::Parser;
 
 use super::print::print_within;
 use super::*;
-use crate::domain::rating::leaderboard::{Leaderboard, RankedModel};
+use crate::domain::rating::leaderboards::leaderboard::{Leaderboard, RankedModel};
 use crate::domain::rating::options::IntervalMethod;
 use crate::formats::votes::read_log;
 use crate::terminal_text::width;

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::domain::battle_judging::agreement::{Rate, Setups, SliceAgreement, SliceKind, Statistic};
 use crate::domain::battle_judging::leaderboards::{JudgeLeaderboards, Place};
 use crate::domain::battle_judging::report::{BattleJudgingReport, JudgeReport};
-use crate::domain::benchmark::judgement::Status;
+use crate::domain::benchmark::scores::judgement::Status;
 use crate::domain::csv_injection::escape_formula;
 use crate::domain::plural::counted;
 use crate::domain::rating::verdict_worth_in_votes::WorthReport;

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
-use crate::domain::benchmark::run_report::{RequestPlan, RunOutcome};
+use crate::domain::benchmark::runs::run_report::{RequestPlan, RunOutcome};
 use crate::domain::judging::budget::{ReachedLimit, Spent, Tokens};
 use crate::domain::plural::counted;
 use crate::infra::llm::model_client::RunLimits;

@@ -25,7 +25,7 @@ use crate::infra::storage::{IfMissing, Store, StoreError};
 use crate::output::print;
 use crate::output_format::OutputFormat;
 use crate::services::admin::actor::Actor;
-use crate::services::model_entries::{
+use crate::services::model_settings::{
     AddRequest, Additions, AuditTrail, EditGoal, ModelEditor, ModelEntryError, Warning,
 };
 use crate::table::{or_dash, value_or_dash};

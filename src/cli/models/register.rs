@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::databases;
 use crate::domain::model_register::days::Period;
 use crate::domain::model_register::report::{OrganizationEntries, PairingPeriod, Register, RegisterEntry};
-use crate::domain::rating::leaderboard_json;
+use crate::domain::rating::leaderboards::leaderboard_json;
 use crate::domain::time::Timestamp;
 use crate::error::{CommandFailure, CommandResult};
 use crate::infra::clock::{Clock, SystemClock};

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::SimulateOptions;
 use crate::domain::battle::pairing::{PairingRules, Policy};
-use crate::domain::integrity::rigging_simulation::{
+use crate::domain::integrity::rigging::rigging_simulation::{
     Control, ControlLimits, PLACE_GAINS, RIGGED_VOTES, RiggingError, RiggingOptions, RiggingResult, simulate_rigging,
 };
 use crate::error::{BadInput, CommandFailure, CommandResult};

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use crate::domain::battle::BattleId;
-use crate::domain::integrity::prompt_cluster::ClusterId;
+use crate::domain::integrity::prompts::prompt_cluster::ClusterId;
 use crate::domain::integrity::vote_filter::VoteFilter;
 use crate::domain::time::Timestamp;
 use crate::error::{BadInput, CommandResult};

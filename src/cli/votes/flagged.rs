@@ -8,12 +8,12 @@ use serde::Serialize;
 use tokio::task::spawn_blocking;
 
 use crate::databases;
-use crate::domain::integrity::rigging_detection::{
+use crate::domain::integrity::anomalous_voters::detection::{
     DEFAULT_ALPHA, MIN_VOTES, VoterReport, VoterResult, VoterTest, test_voters,
 };
 use crate::domain::plural::counted;
 use crate::domain::rating::FitError;
-use crate::domain::rating::vote_log::{ColumnSet, VoteLog};
+use crate::domain::rating::votes::vote_log::{ColumnSet, VoteLog};
 use crate::error::{BadInput, CommandResult};
 use crate::formats::{check_given_once, votes};
 use crate::infra::config::Environment;

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::filters::FilterFlags;
 use crate::databases;
-use crate::domain::integrity::exclusion_decision::SelectedVote;
+use crate::domain::integrity::exclusions::exclusion_decision::SelectedVote;
 use crate::error::CommandResult;
 use crate::infra::config::Environment;
 use crate::infra::storage::{IfMissing, Store, StoreError};

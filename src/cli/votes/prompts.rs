@@ -6,7 +6,7 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::databases;
-use crate::domain::integrity::prompt_index::ClusterSummary;
+use crate::domain::integrity::prompts::prompt_index::ClusterSummary;
 use crate::domain::plural::counted;
 use crate::error::CommandResult;
 use crate::infra::config::Environment;

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::verdicts::JudgedBattle;
-use crate::rating::leaderboard::RankedModel;
+use crate::rating::leaderboards::leaderboard::RankedModel;
 use crate::stats::agreement::choices::Choice;
 use crate::stats::agreement::kappa::cohen;
 use crate::stats::confidence::ConfidenceLevel;
@@ -138,7 +138,8 @@ pub struct SliceAgreement {
 }
 
 /// Upper bounds and names of the distance bands; the last band is unbounded.
-pub const DISTANCE_BANDS: [(f64, &str); 4] = [(50.0, "0-50"), (100.0, "50-100"), (200.0, "100-200"), (f64::INFINITY, "200+")];
+pub const DISTANCE_BANDS: [(f64, &str); 4] =
+    [(50.0, "0-50"), (100.0, "50-100"), (200.0, "100-200"), (f64::INFINITY, "200+")];
 /// Band of two models whose distance is unknown.
 pub const UNKNOWN_DISTANCE: &str = "unknown";
 

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::subject::JudgedSubject;
 use crate::battle::ModelId;
-use crate::benchmark::judgement::Game;
+use crate::benchmark::scores::judgement::Game;
 use crate::language::Language;
 
 /// Maximum length of a judged conversation in tokens, so that a judge can read all of it.

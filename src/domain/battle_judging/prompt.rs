@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 
 use crate::benchmark::item::ItemSampling;
-use crate::benchmark::judgement::{Game, JudgeRequest, JudgeStep, Status};
+use crate::benchmark::scores::judgement::{Game, JudgeRequest, JudgeStep, Status};
 use crate::judging::judge_prompt::{JudgePrompt, JudgePromptError, JudgePromptFields, prompt_sha256};
 use crate::judging::prompt_delimiter::prompt_delimiter;
 use crate::judging::prompt_file::PromptFile;

@@ -11,7 +11,7 @@ use crate::battle::Outcome;
 use crate::battle_judging::leaderboards::{JudgeLeaderboards, leaderboards};
 use crate::benchmark::analysis::position_bias::PositionBias;
 use crate::rating::FitError;
-use crate::rating::leaderboard::RankedModel;
+use crate::rating::leaderboards::leaderboard::RankedModel;
 use crate::rating::verdict_worth_in_votes::{JudgedPair, WorthReport};
 use crate::stats::Share;
 use crate::stats::agreement::choices::Choice;
@@ -208,7 +208,7 @@ mod tests {
     use super::*;
     use crate::battle::Outcome::{AWins, BWins, Tie};
     use crate::battle_judging::verdicts::tests::{both, judged_vote};
-    use crate::benchmark::judgement::{Game, Status};
+    use crate::benchmark::scores::judgement::{Game, Status};
     use crate::judging::verdict::Preference::{A, B, Tie as Even};
 
     #[test]

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::battle::Outcome;
-use crate::benchmark::judgement::{Game, Status};
-use crate::judging::verdict::pair::both_games;
+use crate::benchmark::scores::judgement::{Game, Status};
+use crate::judging::verdict::pairwise::both_games;
 use crate::judging::verdict::{GameResult, Preference};
 use crate::stats::agreement::choices::Choice;
 use crate::time::Timestamp;

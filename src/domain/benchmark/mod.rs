@@ -1,61 +1,34 @@
 //! Judge-based benchmarks: items, requests to models and judges, and scores.
 //!
-//! Pure. One file per suite, each behind [`Suite`]; [`item`] defines questions, [`judgement`] the record of a judgement, [`score`] the
-//! shared aggregation, [`panel_scores`] the scores of all models by all judges, and [`table_layout`] their tables. [`analysis`] examines
-//! the judges, [`published`] has the papers' published results, [`paper_claims`] recomputes the papers' claims, [`cross_validation`] uses a
-//! model's answers as references, and [`logprob_weighted`] a judge's expected scores. Prompts are in `prompts/`, in the format of
-//! [`prompt_file`](crate::judging::prompt_file). [`suite_options`] selects a suite by name, [`record`] has the stored suites and runs,
-//! [`plan_progress`] the progress of a plan of runs and [`plan_end`] its end.
+//! Pure. One file per suite, each behind [`Suite`]; [`item`] defines questions, [`judgement`](scores::judgement) the record of a
+//! judgement, [`score`](scores::score) the shared aggregation, [`panel_scores`](scores::panel_scores) the scores of all models by all
+//! judges, and [`table_layout`] their tables. [`analysis`] examines the judges, [`published`] has the papers' published results,
+//! [`paper_claims`] recomputes the papers' claims, [`cross_validation`](judging_forms::cross_validation) uses a model's answers as
+//! references, and [`logprob_weighted`](judging_forms::logprob_weighted) a judge's expected scores. Prompts are in `prompts/`, in the
+//! format of [`prompt_file`](crate::judging::prompt_file). [`suite_options`] selects a suite by name, [`record`] has the stored suites
+//! and runs, [`plan_progress`] the progress of a plan of runs and [`plan_end`](runs::plan_end) its end.
 
-pub mod alignbench;
 pub mod analysis;
-pub mod answer_index;
-pub mod arena_votes;
-pub mod batch_events;
-pub mod canaries;
-pub mod cross_validation;
-pub mod custom;
 mod delegate_to_suite;
-pub mod evaluated_model;
 pub mod item;
-pub mod item_resampling;
-pub mod judgement;
-pub mod logprob_weighted;
-pub mod mixed_settings;
-pub mod mtbench101;
-pub mod pairwise;
-pub mod panel_scores;
+pub mod judging_forms;
 pub mod paper_claims;
-pub mod participants;
-pub mod plan_end;
 pub mod plan_progress;
 pub mod published;
 pub mod record;
-pub mod registry;
-pub mod run_comparison;
-pub mod run_manifest;
-pub mod run_plan;
-pub mod run_report;
-pub mod run_selector;
-pub mod run_state;
-pub mod score;
-pub mod seeded_suite;
+pub mod runs;
+pub mod scores;
 pub mod suite_data_file;
 pub mod suite_id;
 pub mod suite_options;
 pub mod suite_summary;
-pub mod superclue;
+pub mod suites;
 pub mod table_layout;
-pub mod urs;
 
-mod conversation;
-mod letter_answers;
-mod pointwise;
-
-pub use crate::benchmark::registry::{custom_suite, suite, suite_of};
+pub use crate::benchmark::suites::registry::{custom_suite, suite, suite_of};
 use item::{Answer, Ask, Item};
-use judgement::{JudgeTask, Judgement};
-use score::{Scores, Verdicts};
+use scores::judgement::{JudgeTask, Judgement};
+use scores::score::{Scores, Verdicts};
 use suite_data_file::DataError;
 pub use suite_options::{SuiteError, SuiteOptions};
 

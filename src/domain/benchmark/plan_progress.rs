@@ -1,8 +1,8 @@
 //! Progress of a stored plan, from its row and the rows of its runs.
 
 use super::record::{BenchPlanRow, BenchRunRow};
-use super::run_report::{PlannedStep, RequestTotal};
-use super::run_state::{DueCount, RunState, time_left};
+use super::runs::run_report::{PlannedStep, RequestTotal};
+use super::runs::run_state::{DueCount, RunState, time_left};
 use crate::judging::budget::Spent;
 use crate::time::Timestamp;
 
@@ -89,9 +89,9 @@ pub fn spent<'r>(runs: impl IntoIterator<Item = &'r BenchRunRow>) -> Spent {
 mod tests {
     use super::*;
     use crate::benchmark::record::{NewBenchRun, PlanStep};
-    use crate::benchmark::run_manifest::RunManifest;
-    use crate::benchmark::run_plan::RunPlan;
-    use crate::benchmark::run_state::RunSnapshot;
+    use crate::benchmark::runs::run_manifest::RunManifest;
+    use crate::benchmark::runs::run_plan::RunPlan;
+    use crate::benchmark::runs::run_state::RunSnapshot;
     use crate::judging::budget::Tokens;
 
     fn planned(suite: &str, calls: u64) -> PlannedStep {

@@ -1,10 +1,10 @@
 //! Stored suites, answers, judgements, runs and plans.
 
-use super::judgement::{Judgement, Status};
-use super::run_manifest::{ReportedRun, RunChange, RunManifest};
-use super::run_plan::RunPlan;
-use super::run_report::PlannedStep;
-use super::run_state::{DueCount, RunSnapshot, RunState};
+use super::runs::run_manifest::{ReportedRun, RunChange, RunManifest};
+use super::runs::run_plan::RunPlan;
+use super::runs::run_report::PlannedStep;
+use super::runs::run_state::{DueCount, RunSnapshot, RunState};
+use super::scores::judgement::{Judgement, Status};
 use super::suite_id::SuiteId;
 use crate::time::Timestamp;
 

@@ -19,7 +19,8 @@ pub struct SuiteOptions {
     pub prompt: Option<String>,
     /// Switches that reproduce the official programs, such as `mtbench101.first_bracket`.
     pub compat: BTreeSet<String>,
-    /// Model whose answers replace the data file's references: see [`ReferenceSuite`](super::cross_validation::ReferenceSuite).
+    /// Model whose answers replace the data file's references: see
+    /// [`ReferenceSuite`](super::judging_forms::cross_validation::ReferenceSuite).
     pub references: Option<String>,
 }
 

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::judgement::Status;
 use super::record::{BenchSuiteRow, JudgedGroup};
-use super::run_selector::RunSelector;
-use super::score::Coverage;
+use super::runs::run_selector::RunSelector;
+use super::scores::judgement::Status;
+use super::scores::score::Coverage;
 use super::suite_options::split_references;
 use crate::time::Timestamp;
 

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::Suite;
-use super::score::{Part, PartKind, Scores};
+use super::scores::score::{Part, PartKind, Scores};
 
 /// Subject of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]

@@ -74,9 +74,9 @@ mod tests {
     use rand_chacha::ChaCha8Rng;
 
     use crate::rating::MEAN_RATING;
+    use crate::rating::leaderboards::ranking::rank_log;
     use crate::rating::options::{IntervalMethod, LeaderboardOptions};
-    use crate::rating::ranking::rank_log;
-    use crate::rating::vote_log::VoteLog;
+    use crate::rating::votes::vote_log::VoteLog;
     use crate::stats::real_len;
 
     const PLAN: &str =

@@ -145,9 +145,9 @@ fn check_count(item: &CampaignItem, task: Task) -> Result<(), ItemError> {
             let only = item.answers.keys().next().map_or("", String::as_str);
             fail(format!("only {only:?} answers it: give at least two answers to compare"))
         }
-        (Task::Rank, many) if many > MAX_RANKED_ANSWERS => {
-            fail(format!("it has {many} answers: nobody ranks more than {MAX_RANKED_ANSWERS} at once, so take some out"))
-        }
+        (Task::Rank, many) if many > MAX_RANKED_ANSWERS => fail(format!(
+            "it has {many} answers: nobody ranks more than {MAX_RANKED_ANSWERS} at once, so take some out"
+        )),
         _ => Ok(()),
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use super::invalid_judgement::{InvalidJudgement, ANSWER_LETTERS};
+pub use super::invalid_judgement::{ANSWER_LETTERS, InvalidJudgement};
 use super::plan::{CampaignPlan, Task};
 use super::questions::{self, AskedAbout, QuestionAnswers};
 use crate::battle::Outcome;
@@ -108,9 +108,10 @@ impl UnitJudgement {
         let all = |places: &Vec<u8>| places.len() == answers && places.iter().collect::<BTreeSet<_>>().len() == answers;
         match places.filter(all) {
             Some(places) => Ok(Self::Ranking(places)),
-            None => {
-                invalid(&format!("the ranking names each of {} once, the best first", ANSWER_LETTERS[..answers].join(", ")))
-            }
+            None => invalid(&format!(
+                "the ranking names each of {} once, the best first",
+                ANSWER_LETTERS[..answers].join(", ")
+            )),
         }
     }
 }

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::id::is_id;
-use super::invalid_judgement::{InvalidJudgement, ANSWER_LETTERS};
+use super::invalid_judgement::{ANSWER_LETTERS, InvalidJudgement};
 use crate::language::Language;
 
 /// Maximum number of questions per campaign.
@@ -181,7 +181,9 @@ impl CampaignQuestion {
                 let given: BTreeSet<&str> = values.keys().map(String::as_str).collect();
                 let wanted = if self.is_required() { given == letters } else { given.is_subset(&letters) };
                 if !wanted {
-                    return Err(self.invalid(&format!("has one value for each of {}", ANSWER_LETTERS[..answers].join(", "))));
+                    return Err(
+                        self.invalid(&format!("has one value for each of {}", ANSWER_LETTERS[..answers].join(", ")))
+                    );
                 }
                 let read = values.iter().map(|(letter, value)| Ok((letter.clone(), self.value(value)?)));
                 Ok(QuestionAnswer::Each(read.collect::<Result<_, InvalidJudgement>>()?))

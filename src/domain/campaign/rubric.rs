@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::questions::{CampaignQuestion, QuestionKind, Subject};
-use crate::benchmark::alignbench::{CATEGORIES, DIMENSIONS, dimensions_about, meaning_of, subcategories};
+use crate::benchmark::suites::alignbench::{CATEGORIES, DIMENSIONS, dimensions_about, meaning_of, subcategories};
 
 /// Built-in rubric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use super::items::AnswerRow;
 use super::rubric::CampaignRubric;
 use crate::benchmark::Suite;
-use crate::benchmark::answer_index::AnswerIndex;
 use crate::benchmark::item::{Answer, Item};
+use crate::benchmark::scores::answer_index::AnswerIndex;
 
 /// Returns a row for each model's answers to each item. Items without answers of all models are left out, so that models are compared on
 /// the same items.

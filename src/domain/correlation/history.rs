@@ -3,8 +3,8 @@
 
 use crate::correlation::{Series, SeriesName, VotePart};
 use crate::rating::bootstrap_samples::Metric;
-use crate::rating::history::Moment;
-use crate::rating::slice::Slice;
+use crate::rating::leaderboards::history::Moment;
+use crate::rating::votes::slice::Slice;
 use crate::stats::Undefined;
 use crate::stats::correlation::Coefficient;
 

@@ -2,10 +2,9 @@
 //!
 //! A [`SeriesName`] identifies a series. [`Aliases`] resolve different names of one model, [`align`](fn@align) restricts series to their
 //! common models, and [`report`] correlates two of them, or a mixture and its target, with the uncertainty of both sides: battles and
-//! judged items are resampled. [`agreement`] compares judges with people, [`study`] is a set of comparisons in one file, [`snapshot`] all
-//! series of an arena at one moment.
+//! judged items are resampled. [`agreement`](super::agreement) compares judges with people, [`study`] is a set of comparisons in one
+//! file, [`snapshot`] all series of an arena at one moment.
 
-pub mod agreement;
 mod aliases;
 pub mod aligned_series;
 pub mod catalog;

@@ -4,11 +4,11 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::benchmark::score::Part;
+use crate::benchmark::scores::score::Part;
 use crate::campaign::plan::is_id;
 use crate::correlation::SeriesError;
 use crate::rating::bootstrap_samples::Metric;
-use crate::rating::slice::{Slice, Turns};
+use crate::rating::votes::slice::{Slice, Turns};
 
 /// Name of a series.
 #[derive(Debug, Clone, PartialEq)]

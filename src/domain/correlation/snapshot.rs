@@ -11,7 +11,7 @@ use super::suite_cache::SuiteCache;
 use super::suite_score_table::{ScoreTableComparison, SuiteScoreTable};
 use super::{Aliases, Series, SeriesName};
 use crate::judging::budget::Prices;
-use crate::rating::history::Moment;
+use crate::rating::leaderboards::history::Moment;
 use crate::rating::options::LeaderboardOptions;
 use crate::stats::resample::BootstrapOptions;
 use crate::time::Timestamp;

@@ -8,8 +8,8 @@ use serde::Serialize;
 use super::series::Series;
 use super::{Point, SeriesName, Subjects};
 use crate::benchmark::analysis::item_scores::ModelComparison;
-use crate::benchmark::pairwise::THREE_ONE_ZERO;
-use crate::benchmark::score::Coverage;
+use crate::benchmark::judging_forms::pairwise::THREE_ONE_ZERO;
+use crate::benchmark::scores::score::Coverage;
 use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::{Interval, ranks, real_len};
 

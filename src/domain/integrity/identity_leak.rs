@@ -252,18 +252,23 @@ impl Speaker<'_> {
             || english::reply_apart()
                 .matches_where(text, english::stays_with_speaker)
                 .any(|range| self.is_own_statement(sentence, SentenceForm::Spaced, &range))
-            || relations::english().matches(text).any(|range| self.is_own_statement(sentence, SentenceForm::Spaced, &range))
-            || word_class_patterns::reply(text).iter().any(|range| self.is_own_statement(sentence, SentenceForm::Spaced, range))
+            || relations::english()
+                .matches(text)
+                .any(|range| self.is_own_statement(sentence, SentenceForm::Spaced, &range))
+            || word_class_patterns::reply(text)
+                .iter()
+                .any(|range| self.is_own_statement(sentence, SentenceForm::Spaced, range))
             || sentence.is_chinese
-                && [chinese::reply(), relations::chinese()]
-                    .iter()
-                    .any(|rules| rules.matches(dense).any(|range| self.is_own_statement(sentence, SentenceForm::Dense, &range)))
+                && [chinese::reply(), relations::chinese()].iter().any(|rules| {
+                    rules.matches(dense).any(|range| self.is_own_statement(sentence, SentenceForm::Dense, &range))
+                })
     }
 
     /// Returns whether a rule match is the author's own statement and not only quoted, or names the author itself.
     fn is_own_statement(&self, sentence: &Sentence, form: SentenceForm, range: &Range<usize>) -> bool {
         let text = sentence.form(form);
-        let last = sentence.names_in(form, range).last().map_or(range.end, |name| name.at[form as usize] + PLACEHOLDER_BYTES);
+        let last =
+            sentence.names_in(form, range).last().map_or(range.end, |name| name.at[form as usize] + PLACEHOLDER_BYTES);
         let said = RuleMatch { before: &text[..range.start], text: &text[range.clone()], after: &text[last..] };
         let mut named = sentence.names_in(form, range);
         let is_of_makers = named.all(|name| name.hit.kind == NameKind::Maker);

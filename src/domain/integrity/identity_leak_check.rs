@@ -12,7 +12,7 @@ use regex::Regex;
 use super::identity_leak::{Leak, LeakPlace, TurnTexts};
 use crate::battle::{ModelId, Side};
 use crate::benchmark::item::ItemSampling;
-use crate::benchmark::judgement::JudgeRequest;
+use crate::benchmark::scores::judgement::JudgeRequest;
 use crate::judging::judge_prompt::{JudgePrompt, JudgePromptError, JudgePromptFields, prompt_sha256};
 use crate::judging::prompt_delimiter::prompt_delimiter;
 use crate::judging::prompt_file::PromptFile;

@@ -3,12 +3,12 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::exclusion_decision::SelectedVote;
-use super::exclusions_in_force::ExclusionsInForce;
-use super::prompt_cluster::ClusterId;
+use super::exclusions::exclusion_decision::SelectedVote;
+use super::exclusions::exclusions_in_force::ExclusionsInForce;
+use super::prompts::prompt_cluster::ClusterId;
 use super::pseudonym::voter_pseudonym;
 use crate::battle::{BattleId, Outcome};
-use crate::rating::vote_range::VoteRange;
+use crate::rating::votes::vote_range::VoteRange;
 use crate::time::Timestamp;
 
 /// Filter of votes; an empty list or `None` does not filter.

@@ -64,7 +64,7 @@ impl<'t> SplitReply<'t> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::judging::verdict::{Preference, VerdictError, dictionary, pair, rating};
+    use crate::judging::verdict::{Preference, VerdictError, bracketed_score, dimension_scores, pairwise};
 
     #[track_caller]
     fn check(text: &str, reasoning: &str, reply: &str) {
@@ -122,17 +122,17 @@ mod tests {
     #[test]
     fn a_reply_that_quotes_both_marks_keeps_its_verdict_at_the_end() {
         let text = "<think>[[A]]</think>It says <think>x</think> twice, so [[B]]";
-        assert_eq!(pair::parse(SplitReply::split(text).reply), Ok(Preference::B));
+        assert_eq!(pairwise::parse(SplitReply::split(text).reply), Ok(Preference::B));
     }
 
     #[test]
     fn no_verdict_of_the_reasoning_counts() {
         let reply = |text| SplitReply::split(text).reply;
         let only_thought = "<think>{'清晰度': 9, '综合得分': 9} [[9]] [[A]]</think>I will not say.";
-        assert_eq!(rating::parse(reply(only_thought)).map(|found| found.score), Err(VerdictError::Unreadable));
-        assert_eq!(pair::parse(reply(only_thought)), Err(VerdictError::Unreadable));
-        assert!(dictionary::parse(reply(only_thought), &["清晰度"]).is_err());
+        assert_eq!(bracketed_score::parse(reply(only_thought)).map(|found| found.score), Err(VerdictError::Unreadable));
+        assert_eq!(pairwise::parse(reply(only_thought)), Err(VerdictError::Unreadable));
+        assert!(dimension_scores::parse(reply(only_thought), &["清晰度"]).is_err());
         let both = "<think>{'清晰度': 9, '综合得分': 9}</think>{'清晰度': 3, '综合得分': 4}";
-        assert!((dictionary::parse(reply(both), &["清晰度"]).unwrap().score - 4.0).abs() < 1e-12);
+        assert!((dimension_scores::parse(reply(both), &["清晰度"]).unwrap().score - 4.0).abs() < 1e-12);
     }
 }

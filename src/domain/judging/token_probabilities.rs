@@ -119,7 +119,7 @@ pub fn expected_verdict(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::judging::verdict::{dictionary, rating};
+    use crate::judging::verdict::{bracketed_score, dimension_scores};
 
     /// Reply of tokens that are given with their alternatives and probabilities.
     fn reply(tokens: &[(&str, &[(&str, f64)])]) -> (String, Vec<NumberToken>) {
@@ -136,7 +136,8 @@ mod tests {
     #[track_caller]
     fn check(tokens: &[(&str, &[(&str, f64)])], expected: Option<f64>) {
         let (text, numbers) = reply(tokens);
-        let score = expected_score(&text, &numbers, |text| rating::parse(text).ok().map(|rating| rating.score));
+        let score =
+            expected_score(&text, &numbers, |text| bracketed_score::parse(text).ok().map(|rating| rating.score));
         let is_near = match (score, expected) {
             (Some(score), Some(expected)) => (score - expected).abs() < 1e-12,
             (score, expected) => score == expected,
@@ -168,7 +169,7 @@ mod tests {
             ("6", torn),
             ("}", &[]),
         ]);
-        let overall = |text: &str| dictionary::parse(text, &["清晰度"]).ok().map(|rating| rating.score);
+        let overall = |text: &str| dimension_scores::parse(text, &["清晰度"]).ok().map(|rating| rating.score);
         assert_eq!(expected_score(&text, &numbers, overall), Some(5.0));
     }
 
@@ -189,7 +190,7 @@ mod tests {
             Some(7.0),
         );
         let elsewhere = NumberToken { at: 400, digits: "7".to_owned(), alternatives: vec![("1".to_owned(), 1.0)] };
-        let score = |text: &str| rating::parse(text).ok().map(|rating| rating.score);
+        let score = |text: &str| bracketed_score::parse(text).ok().map(|rating| rating.score);
         assert_eq!(expected_score("Rating: [[7]]", std::slice::from_ref(&elsewhere), score), None);
         assert_eq!(expected_score("评分：[[7]]", &[NumberToken { at: 1, ..elsewhere }], score), None);
         assert_eq!(expected_score("no score", &[], score), None);

@@ -99,7 +99,8 @@ pub fn read(file: impl Read, scheme: Scheme) -> Result<Vec<Seed>, SeedError> {
     let place = |names: &[&str]| table.header.iter().position(|column| names.contains(&column.as_str()));
     let needed =
         |names: &[&str], what| place(names).ok_or_else(|| SeedError::Column { what, names: names.join(" or ") });
-    let (text, label, query) = (needed(&TEXT_COLUMNS, "texts")?, needed(&LABEL_COLUMNS, "labels")?, place(&QUERY_ID_COLUMNS));
+    let (text, label, query) =
+        (needed(&TEXT_COLUMNS, "texts")?, needed(&LABEL_COLUMNS, "labels")?, place(&QUERY_ID_COLUMNS));
     let mut seeds = Vec::new();
     let mut lines = HashMap::new();
     for (line, row) in table.rows {

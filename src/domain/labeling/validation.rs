@@ -12,7 +12,7 @@ use super::classifier::Classifier;
 use super::scheme::Scheme;
 use super::seed_labels::Seed;
 use super::softmax::FitFailed;
-use crate::integrity::question_digest::question_digest;
+use crate::integrity::prompts::question_digest::question_digest;
 use crate::stats::real_len;
 
 /// Options of the cross-validation.

@@ -151,7 +151,11 @@ mod tests {
         assert_eq!(first_uncountable_day(noon(10), None), 10, "today is not counted");
         assert_eq!(first_uncountable_day(noon(10), Some(noon(10))), 10);
         assert_eq!(first_uncountable_day(noon(10), Some(noon(8))), 8, "two days wait for one battle");
-        assert_eq!(first_uncountable_day(Timestamp(start_of(10) + HOUR - 1), None), 9, "nor yesterday right after midnight");
+        assert_eq!(
+            first_uncountable_day(Timestamp(start_of(10) + HOUR - 1), None),
+            9,
+            "nor yesterday right after midnight"
+        );
         assert_eq!(first_uncountable_day(Timestamp(start_of(10) + HOUR), None), 10);
     }
 

@@ -9,12 +9,12 @@ use serde_json::Value;
 use super::entry::{LogEntry, VoteEntry};
 use crate::battle::Outcome;
 use crate::rating::FitError;
-use crate::rating::leaderboard::Leaderboard;
+use crate::rating::intervals::sequential_testing::SequentialOptions;
+use crate::rating::leaderboards::leaderboard::Leaderboard;
+use crate::rating::leaderboards::ranking::{rank, rank_log};
 use crate::rating::options::{IntervalMethod, LeaderboardOptions};
-use crate::rating::ranking::{rank, rank_log};
-use crate::rating::sequential_testing::SequentialOptions;
 use crate::rating::vote_counts::VoteCounts;
-use crate::rating::vote_log::{ColumnSet, InternedTexts, SelfPlay, VoteLog};
+use crate::rating::votes::vote_log::{ColumnSet, InternedTexts, SelfPlay, VoteLog};
 use crate::stats::confidence::ConfidenceLevel;
 
 /// Published rating settings of the arena.

@@ -12,15 +12,15 @@ use rayon::prelude::*;
 
 use super::counts::tally::Tally;
 use super::counts::votes_by_voter::VotesByVoter;
-use super::elo::EloTable;
 use super::intervals::bootstrap::{ResamplingUnit, resample_counts, resampled_strengths, resampled_win_tie_rates};
 use super::intervals::voter_resampling::{VoterVotes, votes_to_resample};
-use super::leaderboard::RankedModel;
-use super::vote_log::VoteLog;
-use super::{MEAN_RATING, FitError, POINTS_PER_STRENGTH};
+use super::leaderboards::leaderboard::RankedModel;
+use super::strengths::elo::EloTable;
+use super::votes::vote_log::VoteLog;
+use super::{FitError, MEAN_RATING, POINTS_PER_STRENGTH};
 use crate::battle::Outcome;
+use crate::rating::leaderboards::ranking::fit_strengths;
 use crate::rating::options::LeaderboardOptions;
-use crate::rating::ranking::fit_strengths;
 use crate::stats::resample::BootstrapOptions;
 
 /// A metric of each model.
@@ -169,10 +169,10 @@ fn by_kind(log: &VoteLog, tally: &Tally, options: &LeaderboardOptions) -> Vec<Ve
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rating::leaderboards::ranking::rank_log;
     use crate::rating::options::IntervalMethod;
-    use crate::rating::ranking::rank_log;
     use crate::rating::simulate::{Simulation, SimulationOptions};
-    use crate::rating::vote_log::Labels;
+    use crate::rating::votes::vote_log::Labels;
     use crate::stats::confidence::ConfidenceLevel;
 
     const BOOTSTRAP: BootstrapOptions = BootstrapOptions { replicates: 400, seed: 3 };

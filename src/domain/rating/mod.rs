@@ -1,61 +1,36 @@
 //! Ratings: from votes to a ranked leaderboard with intervals.
 //!
-//! Pure. [`vote_log`] holds votes in columns, and [`counts`] has them by pair: [`tally`](counts::tally) is the input of every fit.
-//! [`elo`], [`bradley_terry`] and [`davidson`] fit; [`infinite_strengths`] bounds a model that only wins or only loses, and
-//! [`intervals`] computes confidence intervals. [`ranking`] makes a [`leaderboard`], [`differences`] compares any two of its models, and
-//! [`value`] joins ratings with prices and times; [`slice`](mod@slice) selects votes and [`weighting`] weighs them. A *strength*
-//! is a Bradley–Terry coefficient in log odds; a *rating* is a strength on the public scale.
+//! Pure. [`vote_log`](votes::vote_log) holds votes in columns, and [`counts`] has them by pair: [`tally`](counts::tally) is the input of
+//! every fit. [`elo`](strengths::elo), [`bradley_terry`](strengths::bradley_terry) and [`davidson`](strengths::davidson) fit;
+//! [`infinite_strengths`](strengths::unbounded_strengths) bounds a model that only wins or only loses, and [`intervals`] computes
+//! confidence intervals. [`ranking`](leaderboards::ranking) makes a [`leaderboard`](leaderboards::leaderboard),
+//! [`differences`](leaderboards::differences) compares any two of its models, and [`value`] joins ratings with prices and times;
+//! [`slice`](votes::slice) selects votes and [`weighting`](counts::weighting) weighs them. A *strength* is a Bradley–Terry coefficient in
+//! log odds; a *rating* is a strength on the public scale.
 
 pub mod bootstrap_samples;
-pub mod bradley_terry;
 pub mod counts;
-pub mod davidson;
-pub mod differences;
-pub mod elo;
-pub mod fit;
-pub mod history;
-pub mod infinite_strengths;
 pub mod intervals;
-pub mod leaderboard;
-pub mod leaderboard_days;
-pub mod leaderboard_filter;
-pub mod leaderboard_json;
-pub mod leaderboard_snapshot;
-pub mod makers;
-pub mod matrices;
+pub mod leaderboards;
 pub mod notes;
 pub mod options;
-pub mod own_leaderboard;
 pub mod pairing_pool;
 pub mod pooling;
-pub mod prompt_label_names;
-pub mod publication_schedule;
-pub mod ranking;
 pub mod robustness;
-pub mod scoring;
-pub mod sequential_testing;
 pub mod simulate;
-pub mod slice;
+pub mod strengths;
 pub mod style;
 pub mod ties;
 pub mod value;
 pub mod verdict_worth_in_votes;
 pub mod vote_counts;
-pub mod vote_log;
-pub mod vote_range;
-pub mod weighting;
+pub mod votes;
 
-pub(crate) mod crowd_expectation;
-mod graph;
-mod interned_texts;
-mod model_block;
-mod negative_log_likelihood;
-mod newton;
 mod public_scale;
 mod rank_intervals;
 mod style_columns;
 
-pub(crate) use negative_log_likelihood::logistic;
+pub(crate) use strengths::negative_log_likelihood::logistic;
 
 use crate::stats::confidence::InvalidConfidence;
 

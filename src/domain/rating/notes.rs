@@ -7,8 +7,8 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::fit::{Direction, OneWayBridge};
-use super::slice::SliceColumn;
+use super::strengths::fit::{Direction, OneWayBridge};
+use super::votes::slice::SliceColumn;
 use crate::stats::resample::MIN_CLUSTERS;
 
 /// Maximum number of models that a note names; it counts the others.

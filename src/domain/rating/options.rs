@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::makers::Makers;
-use super::scoring::Scoring;
-use super::sequential_testing::SequentialOptions;
-use super::slice::SliceColumn;
-use super::vote_log::VotersKnown;
-use super::weighting::Reweight;
+use super::counts::weighting::Reweight;
+use super::intervals::sequential_testing::SequentialOptions;
+use super::votes::makers::Makers;
+use super::votes::scoring::Scoring;
+use super::votes::slice::SliceColumn;
+use super::votes::vote_log::VotersKnown;
 use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::resample::BootstrapOptions;
 
@@ -131,7 +131,7 @@ pub struct LeaderboardOptions {
     pub anchor: Option<Anchor>,
     /// Votes excluded beforehand, by rule; they count as read and excluded.
     pub excluded: BTreeMap<String, u64>,
-    /// Whether the leaderboard includes [`Matrices`](super::matrices::Matrices).
+    /// Whether the leaderboard includes [`Matrices`](super::leaderboards::pair_matrices::Matrices).
     pub matrices: bool,
     /// Whether to rate with style control.
     pub style: bool,
@@ -147,7 +147,7 @@ pub struct LeaderboardOptions {
     pub compare_ties: bool,
     /// Column in whose slices to rate the models by [partial pooling](super::pooling).
     pub pool_by: Option<SliceColumn>,
-    /// Options of the comparison of [neighbours](super::sequential_testing), where intervals have a joint covariance.
+    /// Options of the comparison of [neighbours](super::intervals::sequential_testing), where intervals have a joint covariance.
     pub sequential: Option<SequentialOptions>,
 }
 

@@ -1,7 +1,7 @@
 //! Pairing pool of the models, with the ratings of a leaderboard.
 
 use super::MEAN_RATING;
-use super::leaderboard::{Leaderboard, RankedModel};
+use super::leaderboards::leaderboard::{Leaderboard, RankedModel};
 use crate::battle::ModelId;
 use crate::battle::pairing::{ModelPool, PairingRules, Policy, PoolEntry};
 

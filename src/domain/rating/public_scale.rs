@@ -1,12 +1,12 @@
 //! Ratings and intervals on the public scale, before ranking.
 
 use super::counts::tally::Tally;
-use super::fit::Direction;
-use super::infinite_strengths::limit;
 use super::intervals::sandwich::{Ends, Intervals};
-use super::{MEAN_RATING, FitError, POINTS_PER_STRENGTH};
-use crate::rating::fit::{Fit, ModelStrength};
+use super::strengths::fit::Direction;
+use super::strengths::unbounded_strengths::limit;
+use super::{FitError, MEAN_RATING, POINTS_PER_STRENGTH};
 use crate::rating::options::Anchor;
+use crate::rating::strengths::fit::{Fit, ModelStrength};
 use crate::stats::confidence::ConfidenceLevel;
 
 /// Ratings that differ by less are equal up to rounding.
@@ -79,7 +79,9 @@ pub(super) fn scale_models(
         });
         let (unbounded, ends) = match model_strength {
             ModelStrength::Rated { .. } => (None, measured),
-            ModelStrength::Unbounded { direction, .. } => (Some(*direction), Some(half_open_interval(rating, *direction))),
+            ModelStrength::Unbounded { direction, .. } => {
+                (Some(*direction), Some(half_open_interval(rating, *direction)))
+            }
         };
         Ok(ScaledModel { rating, ends, unbounded, component: model_strength.component() })
     };

@@ -25,8 +25,8 @@ pub use options::{PairingPolicy, SimulationError, SimulationOptions, UnknownActi
 use pairs::PairSampler;
 use voters::VoterSampler;
 
-use super::negative_log_likelihood::logistic;
-use super::vote_log::{ColumnSet, VoteLog};
+use super::strengths::negative_log_likelihood::logistic;
+use super::votes::vote_log::{ColumnSet, VoteLog};
 use super::{MEAN_RATING, POINTS_PER_STRENGTH};
 use crate::battle::Outcome;
 use crate::stats::real_len;

@@ -12,12 +12,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::FitError;
-use super::bradley_terry;
 use super::counts::tally::Tally;
-use super::fit::{Fit, ModelStrength};
-use super::negative_log_likelihood::logistic;
-use super::scoring::Scoring;
-use super::vote_log::VoteLog;
+use super::strengths::bradley_terry;
+use super::strengths::fit::{Fit, ModelStrength};
+use super::strengths::negative_log_likelihood::logistic;
+use super::votes::scoring::Scoring;
+use super::votes::vote_log::VoteLog;
 use crate::battle::Outcome;
 use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::correlation::{Correlation, pearson};

@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 use super::counts::comparison::{Comparison, ComparisonSet};
 use super::counts::pair_counts::PairCounts;
 use super::counts::slice_vote_counts::SliceVoteCounts;
-use super::elo::EloTable;
-use super::scoring::Scoring;
-use super::vote_log::{InternedTexts, SelfPlay, exclusion_rule};
+use super::strengths::elo::EloTable;
+use super::votes::scoring::Scoring;
+use super::votes::vote_log::{InternedTexts, SelfPlay, exclusion_rule};
 use crate::battle::Outcome;
 
 /// Version of the JSON form; counts in another version are not read.

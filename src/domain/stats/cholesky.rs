@@ -37,12 +37,19 @@ pub fn cholesky(mut matrix: DMatrix<f64>) -> Option<Cholesky<f64, Dyn>> {
 fn subtract_square(matrix: &mut DMatrix<f64>, end: usize, panel: &DMatrix<f64>) {
     let size = matrix.nrows();
     let across = panel.transpose();
-    matrix.as_mut_slice()[end * size..].par_chunks_mut(BLOCK_COLUMNS * size).enumerate().for_each(|(block, columns)| {
-        let (width, first) = (columns.len() / size, block * BLOCK_COLUMNS);
-        let mut columns = DMatrixViewMut::from_slice(columns, size, width);
-        let below = panel.nrows() - first;
-        columns.rows_mut(end + first, below).gemm(-1.0, &panel.rows(first, below), &across.columns(first, width), 1.0);
-    });
+    matrix.as_mut_slice()[end * size..].par_chunks_mut(BLOCK_COLUMNS * size).enumerate().for_each(
+        |(block, columns)| {
+            let (width, first) = (columns.len() / size, block * BLOCK_COLUMNS);
+            let mut columns = DMatrixViewMut::from_slice(columns, size, width);
+            let below = panel.nrows() - first;
+            columns.rows_mut(end + first, below).gemm(
+                -1.0,
+                &panel.rows(first, below),
+                &across.columns(first, width),
+                1.0,
+            );
+        },
+    );
 }
 
 /// Computes A⁻¹ from the Cholesky factor of A.

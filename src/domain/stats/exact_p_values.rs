@@ -24,7 +24,8 @@ pub(super) fn spearman_p(n: usize, squares: usize) -> f64 {
 
 /// The probability of each D for `n` values, `n` at most [`MAX_EXACT_SPEARMAN`].
 fn spearman_distribution(n: usize) -> &'static [f64] {
-    static SPEARMAN_DISTRIBUTIONS: [OnceLock<Vec<f64>>; MAX_EXACT_SPEARMAN + 1] = [const { OnceLock::new() }; MAX_EXACT_SPEARMAN + 1];
+    static SPEARMAN_DISTRIBUTIONS: [OnceLock<Vec<f64>>; MAX_EXACT_SPEARMAN + 1] =
+        [const { OnceLock::new() }; MAX_EXACT_SPEARMAN + 1];
     SPEARMAN_DISTRIBUTIONS[n].get_or_init(|| count_spearman(n))
 }
 

@@ -10,8 +10,8 @@ use super::error::{RowError, shortened};
 use super::json_fields::GivenColumns;
 use super::winner::{one_of, parse_winner};
 use crate::domain::battle::Outcome;
-use crate::domain::rating::vote_log::SelfPlay;
-use crate::domain::rating::vote_log::{ColumnSet, ReplyTiming, VoteLog};
+use crate::domain::rating::votes::vote_log::SelfPlay;
+use crate::domain::rating::votes::vote_log::{ColumnSet, ReplyTiming, VoteLog};
 
 /// Exclusion rule of votes whose voter saw the names of the models.
 pub(super) const NAMED_MODE: &str = "named_mode";

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::error::{RowError, shortened};
-use crate::domain::rating::prompt_label_names::join_names;
+use crate::domain::rating::votes::prompt_label_names::join_names;
 use crate::domain::time::parse_moment;
 
 /// Maximum of a number of seconds; larger numbers are milliseconds, since as seconds they would be past the year 5000.
@@ -46,7 +46,7 @@ impl<'r> Cell<'r> {
     }
 
     /// Converts to a label; the trimmed names of a list are joined so that
-    /// [`split_names`](crate::domain::rating::prompt_label_names::split_names) restores them.
+    /// [`split_names`](crate::domain::rating::votes::prompt_label_names::split_names) restores them.
     pub(super) fn label(self) -> Option<Cow<'r, str>> {
         let Self::Json(Value::Array(items)) = self else { return self.text() };
         let names: Vec<Cow<'_, str>> = items.iter().filter_map(json_text).collect();

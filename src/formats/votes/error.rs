@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use crate::domain::rating::vote_log::SelfPlay;
+use crate::domain::rating::votes::vote_log::SelfPlay;
 use crate::standard_input::input_name;
 
 /// Maximum number of columns listed in a message.

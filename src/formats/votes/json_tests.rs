@@ -2,8 +2,8 @@
 
 use super::tests::{lines_of, read_as};
 use super::*;
-use crate::domain::rating::slice::Slice;
-use crate::domain::rating::vote_log::Labels;
+use crate::domain::rating::votes::slice::Slice;
+use crate::domain::rating::votes::vote_log::Labels;
 
 /// A vote for `x` with these further columns.
 fn vote(rest: &str) -> String {

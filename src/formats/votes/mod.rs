@@ -35,7 +35,7 @@ pub(crate) use table_reader::read_table;
 pub(crate) use text_table::TextTable;
 pub(crate) use winner::is_short_word;
 
-use crate::domain::rating::vote_log::{ColumnSet, VoteLog};
+use crate::domain::rating::votes::vote_log::{ColumnSet, VoteLog};
 use crate::standard_input::open_input;
 use batch::VoteBatch;
 use format_detection::VoteFile;

@@ -16,7 +16,7 @@ use super::column_names::{Field, Header};
 use super::error::{FilePosition, RowError, VoteFileError};
 use super::limits::ReadLimits;
 use super::{FileVotes, ReadJob};
-use crate::domain::rating::vote_log::VoteLog;
+use crate::domain::rating::votes::vote_log::VoteLog;
 
 mod column_reader;
 mod group;

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use super::tests::{EVERYTHING, lines_of};
 use super::*;
-use crate::domain::rating::slice::Slice;
-use crate::domain::rating::vote_log::Labels;
+use crate::domain::rating::votes::slice::Slice;
+use crate::domain::rating::votes::vote_log::Labels;
 
 fn sample(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/votes").join(name)

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use super::*;
 use crate::domain::battle::Outcome::{AWins, BWins, BothBad, Tie};
-use crate::domain::rating::slice::Slice;
-use crate::domain::rating::vote_log::{Labels, ReplyTiming};
+use crate::domain::rating::votes::slice::Slice;
+use crate::domain::rating::votes::vote_log::{Labels, ReplyTiming};
 
 /// The votes of files with these contents, as `a outcome b`.
 fn read(files: &[&[u8]]) -> Result<Vec<String>, String> {

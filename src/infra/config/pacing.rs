@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::ConfigError;
 use super::sections::{BattleSettings, PacingMode};
 use super::value_checks::require;
-use crate::domain::battle::pacing::{ClassDraw, DurationClasses, Pace, MIN_STEP_INTERVAL};
+use crate::domain::battle::pacing::{ClassDraw, DurationClasses, MIN_STEP_INTERVAL, Pace};
 use crate::domain::settings_rule::{MAX_CHARS_PER_SECOND, MAX_WAIT_MS, NumberRule};
 
 impl BattleSettings {

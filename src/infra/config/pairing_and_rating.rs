@@ -3,8 +3,8 @@
 use super::{PairingPolicySetting, PairingSettings, RatingSettings};
 use crate::domain::battle::pairing::{PairingRules, Policy};
 use crate::domain::rating::FitError;
+use crate::domain::rating::intervals::sequential_testing::SequentialOptions;
 use crate::domain::rating::options::LeaderboardOptions;
-use crate::domain::rating::sequential_testing::SequentialOptions;
 use crate::domain::stats::confidence::ConfidenceLevel;
 
 impl PairingPolicySetting {

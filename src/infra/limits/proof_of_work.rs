@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::{Caller, RateLimits, SingleUse};
 use crate::clock::Clock;
 use crate::config::CurrentSettings;
-use crate::domain::admission::proof_of_work::{self, Puzzles};
+use crate::domain::access::proof_of_work::{self, Puzzles};
 use crate::metrics;
 use crate::rng::SharedRng;
 use crate::sessions::Sessions;
@@ -121,7 +121,9 @@ impl Proofs {
         };
         match solution {
             None => Err(self.refusal(caller, puzzles, ProofProblem::Missing)),
-            Some(solution) if self.is_valid_solution(caller, solution) => Ok(CheckedSolution(Some(solution.challenge.clone()))),
+            Some(solution) if self.is_valid_solution(caller, solution) => {
+                Ok(CheckedSolution(Some(solution.challenge.clone())))
+            }
             Some(_) => Err(self.refusal(caller, puzzles, ProofProblem::Invalid)),
         }
     }

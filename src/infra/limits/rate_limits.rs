@@ -101,7 +101,11 @@ impl RateLimits {
         if self.check_counts(act, of_account).await.is_ok() {
             return Ok(());
         }
-        let of_both = counts(SIGN_INS_PER_NETWORK_AFTER_LIMIT, LimitScope::Account, format!("per_account_and_address:{account}:{network}"));
+        let of_both = counts(
+            SIGN_INS_PER_NETWORK_AFTER_LIMIT,
+            LimitScope::Account,
+            format!("per_account_and_address:{account}:{network}"),
+        );
         self.check_counts(act, of_both).await
     }
 
@@ -217,7 +221,9 @@ impl RateLimits {
         let [of_visitor, of_network, of_arena] = match act {
             LimitedAction::Turn => [limits.turns, limits.turns_per_address, limits.turns_per_arena],
             LimitedAction::Vote => [limits.votes, limits.votes_per_address, limits.votes_per_arena],
-            LimitedAction::Resume | LimitedAction::Text => [RESUMES_PER_VISITOR, RESUMES_PER_NETWORK, WindowLimits::NONE],
+            LimitedAction::Resume | LimitedAction::Text => {
+                [RESUMES_PER_VISITOR, RESUMES_PER_NETWORK, WindowLimits::NONE]
+            }
             LimitedAction::Image => [limits.images, limits.images_per_address, WindowLimits::NONE],
             LimitedAction::SignIn | LimitedAction::WrongKey => {
                 [WindowLimits::NONE, limits.sign_ins_per_address, WindowLimits::NONE]

@@ -174,7 +174,8 @@ mod tests {
             assert!(!results.failed_alone(&visitor(number), &RunId::new("here.0")), "{number}");
         }
         let remembered = RunId::new("here.1");
-        let opens: Vec<bool> = (0..MIN_FAILED_VISITORS).map(|number| results.failed_alone(&visitor(number), &remembered)).collect();
+        let opens: Vec<bool> =
+            (0..MIN_FAILED_VISITORS).map(|number| results.failed_alone(&visitor(number), &remembered)).collect();
         assert_eq!(opens.iter().position(|opens| *opens), Some(MIN_FAILED_VISITORS - 1));
     }
 

@@ -22,7 +22,7 @@ pub use self::run_limits::RunLimits;
 use crate::backoff::Backoff;
 use crate::config::{BenchSettings, Settings};
 use crate::domain::battle::ModelId;
-use crate::domain::benchmark::run_report::RunOutcome;
+use crate::domain::benchmark::runs::run_report::RunOutcome;
 use crate::domain::judging::budget::{Prices, Tokens, estimate_all};
 use crate::domain::judging::token_probabilities::NumberToken;
 use crate::domain::sha256::sha256;
@@ -378,8 +378,9 @@ impl ModelClient {
         }
     }
 
-    /// Prepares a request outside batches. Before this model's first reply, a reply is expected to reach its limit. If that costs more than
-    /// the rest of the budget, the request reserves the cost of [`INITIAL_REPLY_TOKENS`], but not concurrently with another such request of the run.
+    /// Prepares a request outside batches. Before this model's first reply, a reply is expected to reach its limit. If that costs more
+    /// than the rest of the budget, the request reserves the cost of [`INITIAL_REPLY_TOKENS`], but not concurrently with another such
+    /// request of the run.
     async fn single<'l>(&self, asked: ClientRequest<'_>, limits: &'l RunLimits) -> Result<Outgoing<'l>, RunEnd> {
         let mut alone = None;
         loop {

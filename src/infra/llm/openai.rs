@@ -299,7 +299,9 @@ pub(super) fn read_event(event: SseEvent<'_>, parts: &mut VecDeque<ReplyPart>) -
     let usage = chunk.usage.map(|counted| Usage::reported(counted.prompt_tokens, counted.completion_tokens));
     parts.extend(usage.map(ReplyPart::Usage));
     match ended {
-        Some(reason) if reason.as_str().is_some_and(|reason| FAILED_FINISH_REASONS.contains(&reason)) => Err(ChatError::Reported),
+        Some(reason) if reason.as_str().is_some_and(|reason| FAILED_FINISH_REASONS.contains(&reason)) => {
+            Err(ChatError::Reported)
+        }
         Some(_) => Ok(StreamProgress::Closing),
         None => Ok(StreamProgress::More),
     }

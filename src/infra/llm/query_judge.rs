@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::domain::benchmark::judgement::{JudgeRequest, Status};
-use crate::domain::benchmark::run_report::Effort;
+use crate::domain::benchmark::runs::run_report::Effort;
+use crate::domain::benchmark::scores::judgement::{JudgeRequest, Status};
 use crate::domain::judging::budget::Tokens;
 use crate::domain::judging::judge_prompt::with_reminder;
 use crate::domain::judging::reasoning::SplitReply;
@@ -203,8 +203,8 @@ mod tests {
     use crate::domain::battle::ModelId;
     use crate::domain::benchmark::item::ItemSampling;
     use crate::domain::judging::budget::Budget;
-    use crate::domain::judging::verdict::pair::Levels;
-    use crate::domain::judging::verdict::rating;
+    use crate::domain::judging::verdict::bracketed_score;
+    use crate::domain::judging::verdict::pairwise::Levels;
     use crate::llm::{ChatError, ChatModel, ReplyStream, Sampling};
 
     /// Model that never answers in time.
@@ -219,7 +219,7 @@ mod tests {
 
     #[test]
     fn a_number_at_the_end_of_a_reply_of_as_many_tokens_as_allowed_is_no_score() {
-        let parse = |reply: &str| rating::parse(reply).map(Verdict::Rating);
+        let parse = |reply: &str| bracketed_score::parse(reply).map(Verdict::Rating);
         let form = ReplyFormat { parse: &parse, reminder: "" };
         let status = |text: &str, output: u64, limit: Option<u32>| {
             let reply = WholeReply {

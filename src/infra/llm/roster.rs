@@ -67,7 +67,8 @@ impl Roster {
             }
             let id = ModelId::new(&entry.id);
             let recipe = ModelRecipe { entry: entry.clone(), limits, allowed: allowed.clone() };
-            let kept = former.get(&id).filter(|_| former.recipes.get(&id).is_some_and(|old| old.is_requested_like(&recipe)));
+            let kept =
+                former.get(&id).filter(|_| former.recipes.get(&id).is_some_and(|old| old.is_requested_like(&recipe)));
             roster.recipes.insert(id, recipe);
             if let Some(kept) = kept {
                 roster.models.push(Arc::new(kept.with(card(entry), entry.weight)));

@@ -20,7 +20,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 use super::body_drain::BackgroundDrain;
 use super::http_client::HttpClient;
 use super::key_redaction::KeyRedaction;
-use super::{ChatError, ReplyPart, ReplyStream, failure_words, retry_after};
+use super::{ChatError, ReplyPart, ReplyStream, connection_error_texts, retry_after};
 use crate::config::{ConfigError, ModelSettings};
 use crate::domain::settings_rule::{AddressRule, RefusedValue, VariableRule};
 
@@ -320,7 +320,7 @@ fn finish(
     }
     let is_whole = is_closing || last != StreamProgress::More;
     if !is_whole && (reader.has_end_marker() || may_hide_truncation(response)) {
-        return Err(ChatError::Connection(failure_words::BROKE_OFF.to_owned()));
+        return Err(ChatError::Connection(connection_error_texts::BROKE_OFF.to_owned()));
     }
     Ok(StreamProgress::Ended)
 }
@@ -330,10 +330,10 @@ fn classify_empty_body(headers: &HeaderMap) -> &'static str {
     let value = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default().trim();
     let is_type = |kind: &str| value(CONTENT_TYPE).get(..kind.len()).is_some_and(|own| own.eq_ignore_ascii_case(kind));
     match () {
-        () if !matches!(value(CONTENT_ENCODING), "" | "identity") => failure_words::COMPRESSED,
-        () if is_type("text/html") => failure_words::WEB_PAGE,
-        () if is_type("application/json") => failure_words::ONE_DOCUMENT,
-        () => failure_words::NO_EVENT,
+        () if !matches!(value(CONTENT_ENCODING), "" | "identity") => connection_error_texts::COMPRESSED,
+        () if is_type("text/html") => connection_error_texts::WEB_PAGE,
+        () if is_type("application/json") => connection_error_texts::ONE_DOCUMENT,
+        () => connection_error_texts::NO_EVENT,
     }
 }
 
@@ -367,11 +367,11 @@ pub(crate) fn connection_error(error: &reqwest::Error) -> ChatError {
         cause = current.source();
     }
     let words = match () {
-        () if !is_http => failure_words::NO_HTTP,
-        () if error.is_connect() => failure_words::NO_CONNECTION,
-        () if error.is_timeout() => failure_words::TIMED_OUT,
-        () if error.is_builder() => failure_words::UNBUILDABLE,
-        () => failure_words::BROKE_OFF,
+        () if !is_http => connection_error_texts::NO_HTTP,
+        () if error.is_connect() => connection_error_texts::NO_CONNECTION,
+        () if error.is_timeout() => connection_error_texts::TIMED_OUT,
+        () if error.is_builder() => connection_error_texts::UNBUILDABLE,
+        () => connection_error_texts::BROKE_OFF,
     };
     broken(error, words)
 }
@@ -406,18 +406,18 @@ fn innermost(error: &io::Error) -> &io::Error {
 
 fn describe_io(error: &io::Error, connecting: bool) -> &'static str {
     match error.kind() {
-        io::ErrorKind::ConnectionRefused => failure_words::REFUSED,
+        io::ErrorKind::ConnectionRefused => connection_error_texts::REFUSED,
         io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionAborted => {
-            failure_words::RESET
+            connection_error_texts::RESET
         }
-        io::ErrorKind::UnexpectedEof => failure_words::BROKE_OFF,
-        io::ErrorKind::TimedOut => failure_words::NOT_IN_TIME,
-        io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable => failure_words::UNREACHABLE,
-        io::ErrorKind::InvalidData if connecting => failure_words::NO_TLS,
-        io::ErrorKind::InvalidData => failure_words::NO_HTTP,
-        io::ErrorKind::PermissionDenied => failure_words::FORBIDDEN,
-        _ if connecting => failure_words::UNKNOWN_HOST,
-        _ => failure_words::BROKE_OFF,
+        io::ErrorKind::UnexpectedEof => connection_error_texts::BROKE_OFF,
+        io::ErrorKind::TimedOut => connection_error_texts::NOT_IN_TIME,
+        io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable => connection_error_texts::UNREACHABLE,
+        io::ErrorKind::InvalidData if connecting => connection_error_texts::NO_TLS,
+        io::ErrorKind::InvalidData => connection_error_texts::NO_HTTP,
+        io::ErrorKind::PermissionDenied => connection_error_texts::FORBIDDEN,
+        _ if connecting => connection_error_texts::UNKNOWN_HOST,
+        _ => connection_error_texts::BROKE_OFF,
     }
 }
 

@@ -26,7 +26,8 @@ pub struct MetricName {
     pub help: &'static str,
 }
 
-const FAST_BUCKETS: &[f64] = &[0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0];
+const FAST_BUCKETS: &[f64] =
+    &[0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0];
 const SLOW_BUCKETS: &[f64] = &[0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 30.0, 60.0];
 const REFIT_BUCKETS: &[f64] = &[0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0];
 const SPEED_BUCKETS: &[f64] = &[5.0, 10.0, 20.0, 40.0, 80.0, 160.0, 320.0, 640.0, 1_280.0, 2_560.0, 5_120.0];
@@ -40,7 +41,12 @@ pub const ALL: [MetricName; 37] = [
     counter("langya_battles_abandoned_total", "Battles marked as left without a vote"),
     gauge("langya_battles_live", Unit::Count, "Battles in memory"),
     counter("langya_votes_total", "Votes committed, by outcome and by whether they are rated"),
-    histogram("langya_model_first_token_seconds", Unit::Seconds, SLOW_BUCKETS, "From the request to the first text of a reply"),
+    histogram(
+        "langya_model_first_token_seconds",
+        Unit::Seconds,
+        SLOW_BUCKETS,
+        "From the request to the first text of a reply",
+    ),
     histogram(
         "langya_model_reply_chars_per_second",
         Unit::Count,
@@ -64,7 +70,12 @@ pub const ALL: [MetricName; 37] = [
         "langya_limits_counted_alone_total",
         "Turns and votes that this instance counted by itself because neither Redis nor PostgreSQL could be asked",
     ),
-    histogram("langya_refit_seconds", Unit::Seconds, REFIT_BUCKETS, "Reading new votes, fitting and storing a leaderboard"),
+    histogram(
+        "langya_refit_seconds",
+        Unit::Seconds,
+        REFIT_BUCKETS,
+        "Reading new votes, fitting and storing a leaderboard",
+    ),
     histogram(
         "langya_refit_lag_seconds",
         Unit::Seconds,
@@ -97,7 +108,12 @@ pub const ALL: [MetricName; 37] = [
         Unit::Seconds,
         "Age of the oldest vote that was cast here and is not in the public log, or for how long appending has failed; 0 where all are in it; the time since the last look where that is over a minute",
     ),
-    histogram("langya_store_seconds", Unit::Seconds, FAST_BUCKETS, "Operations of the database, from the call to the answer"),
+    histogram(
+        "langya_store_seconds",
+        Unit::Seconds,
+        FAST_BUCKETS,
+        "Operations of the database, from the call to the answer",
+    ),
     counter("langya_http_requests_total", "Answers by route and status"),
     gauge(
         "langya_redis_connected",

@@ -253,9 +253,9 @@ impl StoreError {
         match self {
             Self::Busy | Self::ReadOnly(_) => true,
             Self::Group(error) => error.may_be_transient(),
-            _ => self
-                .outage_kind()
-                .is_some_and(|kind| !matches!(kind, OutageKind::Denied | OutageKind::NoPrivilege) && !kind.needs_restart()),
+            _ => self.outage_kind().is_some_and(|kind| {
+                !matches!(kind, OutageKind::Denied | OutageKind::NoPrivilege) && !kind.needs_restart()
+            }),
         }
     }
 

@@ -4,8 +4,8 @@ use super::{
     BenchAnswerRow, BenchJudgementRow, DeletionRequestRow, LeakCheckCounts, LeakedVote, ModerationFlagRow, OwnBattleRow,
 };
 use crate::domain::battle::record::BattleRecord;
-use crate::domain::benchmark::arena_votes::ArenaPairVotes;
 use crate::domain::benchmark::item::Item;
+use crate::domain::benchmark::scores::arena_votes::ArenaPairVotes;
 use crate::domain::campaign::item_opinions::ItemOpinions;
 
 /// Preview of a deletion.

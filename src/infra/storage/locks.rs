@@ -254,7 +254,11 @@ impl Store {
         let mut session = postgres.server.connect().await?;
         let taken: bool = sqlx::query_scalar(TRY_LOCK).bind(job).fetch_one(&mut session).await?;
         if taken {
-            return Ok(Some(JobLock { _file: None, session: Some(session), patience: postgres.server.response_timeout() }));
+            return Ok(Some(JobLock {
+                _file: None,
+                session: Some(session),
+                patience: postgres.server.response_timeout(),
+            }));
         }
         session.close().await?;
         Ok(None)

@@ -57,7 +57,7 @@ pub use crate::domain::benchmark::record::{
     ScoredJudgement,
 };
 pub use crate::domain::campaign::state::CampaignState;
-pub use crate::domain::rating::vote_range::VoteRange;
+pub use crate::domain::rating::votes::vote_range::VoteRange;
 pub use crate::storage::rows::battle_rows::SideFailure;
 pub use crate::storage::rows::vote_rows::{NewVoteRow, SatisfiedVote, VoteExclusion};
 pub use admin::api_keys::{ApiKeyRow, NewApiKey};

@@ -9,7 +9,7 @@ use sqlx_macros::FromRow;
 
 use super::{Store, StoreError, on_reader, on_writer, signed, unsigned};
 use crate::domain::battle::ModelId;
-use crate::domain::benchmark::run_report::PastRequests;
+use crate::domain::benchmark::runs::run_report::PastRequests;
 use crate::domain::benchmark::suite_id::SuiteId;
 use crate::domain::judging::budget::Tokens;
 use crate::domain::time::Timestamp;
@@ -43,7 +43,9 @@ static SELECT_PAST_JUDGEMENTS: LazyLock<String> = LazyLock::new(|| {
     )
 });
 static SELECT_PAST_ANSWERS: LazyLock<String> = LazyLock::new(|| {
-    format!("SELECT {PAST_USAGE_COLUMNS} FROM bench_answers WHERE model = $1 AND suite = $2 AND source = '' AND attempts > 0")
+    format!(
+        "SELECT {PAST_USAGE_COLUMNS} FROM bench_answers WHERE model = $1 AND suite = $2 AND source = '' AND attempts > 0"
+    )
 });
 
 static SELECT_PAST_VERDICTS: LazyLock<String> = LazyLock::new(|| {

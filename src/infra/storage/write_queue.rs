@@ -25,8 +25,8 @@ use crate::storage::write_queue::vote_inserts::{InsertVotes, VoteInsert};
 
 /// Maximum number of writes waiting in a lane.
 const LANE_CAPACITY: usize = 4_096;
-/// Minimum interval between the starts of two groups, unless [`MIN_IMMEDIATE_GROUP`] are waiting: each commit costs a disk flush and several thread
-/// switches, whatever its size.
+/// Minimum interval between the starts of two groups, unless [`MIN_IMMEDIATE_GROUP`] are waiting: each commit costs a disk flush and
+/// several thread switches, whatever its size.
 const MIN_GROUP_INTERVAL: Duration = Duration::from_millis(2);
 const MIN_IMMEDIATE_GROUP: usize = 64;
 /// Maximum number of writes of a lane in one commit.

@@ -82,7 +82,8 @@ impl SliceVoteChanges {
             }
         }
         let took = began.elapsed();
-        let rests_until = if same { self.rests_until } else { (took >= SLOW_RECOUNT).then(|| Instant::now() + 9 * took) };
+        let rests_until =
+            if same { self.rests_until } else { (took >= SLOW_RECOUNT).then(|| Instant::now() + 9 * took) };
         *self = Self { known: Some(known), last: upto, changes: current, rests_until };
         Ok(true)
     }

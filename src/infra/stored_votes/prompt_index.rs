@@ -1,7 +1,7 @@
 //! Reads the first prompts of all votes into a [`PromptIndex`].
 
-use crate::domain::integrity::prompt_cluster::PromptSketch;
-use crate::domain::integrity::prompt_index::{PromptIndex, SketchedVote};
+use crate::domain::integrity::prompts::prompt_cluster::PromptSketch;
+use crate::domain::integrity::prompts::prompt_index::{PromptIndex, SketchedVote};
 use crate::storage::{Store, StoreError, VoteColumn, VotePage, VoteRange};
 
 /// Sequence numbers in one page: a prompt may have thousands of characters.

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use super::vote_log::{LogQuery, ReadLogError, read_log};
-use crate::domain::rating::vote_log::{ColumnSet, VoteLog};
+use crate::domain::rating::votes::vote_log::{ColumnSet, VoteLog};
 use crate::storage::{Store, VoteRange};
 
 /// Rated votes, and the position in the log.

@@ -4,7 +4,7 @@
 //! filter of an operator would slow down every vote.
 
 use super::prompt_index::read_prompt_index;
-use crate::domain::integrity::exclusion_decision::SelectedVote;
+use crate::domain::integrity::exclusions::exclusion_decision::SelectedVote;
 use crate::domain::integrity::vote_filter::{OngoingSelection, VoteFilter};
 use crate::domain::time::Timestamp;
 use crate::storage::{PackedOutcome, PackedVote, Store, StoreError, VoteColumn, VotePage, VoteRange};

@@ -3,9 +3,9 @@
 use futures_util::{StreamExt, TryStreamExt, stream};
 
 use super::final_labels::final_labels_of;
-use crate::domain::integrity::ratable_votes::RatableVotes;
+use crate::domain::integrity::exclusions::ratable_votes::RatableVotes;
 use crate::domain::labeling::scheme::Scheme;
-use crate::domain::rating::vote_log::{ColumnSet, SelfPlay, VoteLog};
+use crate::domain::rating::votes::vote_log::{ColumnSet, SelfPlay, VoteLog};
 use crate::domain::time::Timestamp;
 use crate::storage::{Store, StoreError, VotePageError, VoteRange, columns_of_log};
 

@@ -5,10 +5,10 @@ use askama::Template;
 use super::AdminFrame;
 use crate::Page;
 use crate::domain::admin::second_factor::{CONFIRM_MINUTES, SecondFactor};
+use crate::frame::time::time_text;
 use crate::infra::storage::AdminSessionRow;
 use crate::render::i18n::fill;
 use crate::render::qr_code::{self, QrPicture};
-use crate::time::time_text;
 
 /// Template of the account page.
 #[derive(Template)]

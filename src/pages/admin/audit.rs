@@ -5,8 +5,8 @@ use askama::Template;
 use super::AdminFrame;
 use crate::Page;
 use crate::domain::admin::action::AdminAction;
+use crate::frame::time::time_text;
 use crate::infra::storage::{AuditFilter, AuditRow};
-use crate::time::time_text;
 
 /// Template of the audit log page.
 #[derive(Template)]

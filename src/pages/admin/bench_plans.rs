@@ -5,12 +5,12 @@ use askama::Template;
 use super::AdminFrame;
 use crate::Page;
 use crate::domain::benchmark::plan_progress::{PlanProgress, StepProgress};
-use crate::domain::benchmark::run_plan::{PlannedSuite, RunPlan};
-use crate::domain::benchmark::run_report::{PlannedStep, RequestTotal};
-use crate::domain::benchmark::run_state::{DueCount, RunState};
-use crate::query_string::escaped;
+use crate::domain::benchmark::runs::run_plan::{PlannedSuite, RunPlan};
+use crate::domain::benchmark::runs::run_report::{PlannedStep, RequestTotal};
+use crate::domain::benchmark::runs::run_state::{DueCount, RunState};
+use crate::frame::query_string::escaped;
+use crate::frame::time::time_text;
 use crate::render::i18n::pages::{BenchPlanTexts, BenchRunTexts};
-use crate::time::time_text;
 
 /// Milliseconds in a minute.
 const MINUTE_MS: u64 = 60_000;

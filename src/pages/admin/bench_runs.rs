@@ -5,10 +5,10 @@ use askama::Template;
 use super::AdminFrame;
 use super::bench_plans::{PlanView, money, state_class};
 use crate::Page;
-use crate::domain::benchmark::run_state::{DueCount, RunState};
+use crate::domain::benchmark::runs::run_state::{DueCount, RunState};
+use crate::frame::time::time_text;
 use crate::infra::storage::BenchRunRow;
 use crate::render::i18n::pages::{FailureWords, failure_words};
-use crate::time::time_text;
 
 /// Row of a benchmark run.
 pub struct RunLine {
@@ -77,8 +77,8 @@ mod tests {
 
     use super::*;
     use crate::domain::battle::ModelId;
-    use crate::domain::benchmark::judgement::Status;
-    use crate::domain::benchmark::run_report::RunOutcome;
+    use crate::domain::benchmark::runs::run_report::RunOutcome;
+    use crate::domain::benchmark::scores::judgement::Status;
     use crate::domain::judging::budget::Tokens;
     use crate::domain::language::Language;
     use crate::infra::llm::ChatError;

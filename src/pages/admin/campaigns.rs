@@ -10,9 +10,9 @@ use crate::domain::campaign::MAX_LINK_DAYS;
 use crate::domain::campaign::ending::{CampaignEnding, EndReason};
 use crate::domain::campaign::plan::CampaignPlan;
 use crate::domain::time::Timestamp;
+use crate::frame::time::time_text;
 use crate::infra::storage::{CampaignRow, CampaignState, InvitedAnnotator, SharedLinkRow};
 use crate::render::i18n::pages::CampaignAdminTexts;
-use crate::time::time_text;
 
 /// Maximum number of links per form; the command line can make more.
 pub const MAX_INVITES: u32 = 100;

@@ -9,8 +9,8 @@ use crate::Page;
 use crate::domain::admin::MAX_REASON_CHARS;
 use crate::domain::admin::deletion_request::{DeletionRequestState, DeletionScope};
 use crate::domain::time::Timestamp;
+use crate::frame::time::time_text;
 use crate::infra::storage::{BattleRecord, DeletionPreview, DeletionRequestRow};
-use crate::time::time_text;
 
 /// Template of the list of deletion requests.
 #[derive(Template)]

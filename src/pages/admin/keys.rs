@@ -7,8 +7,8 @@ use crate::Page;
 use crate::domain::admin::key_scope::MAX_LIFETIME_DAYS;
 use crate::domain::admin::key_scope::{KeyScope, MAX_NAME_CHARS};
 use crate::domain::time::Timestamp;
+use crate::frame::time::time_text;
 use crate::infra::storage::ApiKeyRow;
-use crate::time::time_text;
 
 /// Template of the API keys page.
 #[derive(Template)]

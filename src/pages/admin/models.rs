@@ -8,11 +8,11 @@ use super::AdminFrame;
 use crate::Page;
 use crate::domain::admin::model_stats::ModelStats;
 use crate::domain::admin::role::Role;
+use crate::frame::time::time_text;
 use crate::infra::config::ModelSettings;
 use crate::infra::llm::model_check_result::CheckedModel;
 use crate::infra::storage::FailureCount;
 use crate::render::i18n::pages::ModelAdminTexts;
-use crate::time::time_text;
 
 /// Serving state of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

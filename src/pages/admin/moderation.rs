@@ -9,10 +9,10 @@ use crate::Page;
 use crate::domain::battle::Side;
 use crate::domain::moderation::{ANY_CATEGORY, ModeratedPart, ModerationFlagState};
 use crate::domain::time::Timestamp;
+use crate::frame::time::time_text;
 use crate::infra::config::{ModerationSettings, OnFailure};
 use crate::infra::moderation::ModerationEndpoint;
 use crate::infra::storage::{BattleRecord, ModerationFlagRow, ModerationReview, ReplyRow};
-use crate::time::time_text;
 
 /// Health of the moderation service.
 pub struct EndpointLine {

@@ -9,10 +9,10 @@ use super::AdminFrame;
 use crate::Page;
 use crate::domain::doctor::{Finding, Severity};
 use crate::domain::language::Language;
+use crate::frame::time::time_text;
 use crate::infra::events::BusState;
 use crate::render::i18n::doctor::{FindingWords, check_name, finding_words};
 use crate::render::i18n::pages::{FailureWords, failure_words};
-use crate::time::time_text;
 
 /// Row of a health check.
 pub struct FindingLine {

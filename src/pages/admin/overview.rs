@@ -4,9 +4,9 @@ use askama::Template;
 
 use super::AdminFrame;
 use crate::Page;
-use crate::domain::integrity::voter_check_state::VoterCheckState;
+use crate::domain::integrity::anomalous_voters::voter_check_state::VoterCheckState;
+use crate::frame::time::time_text;
 use crate::infra::storage::AdminOverview;
-use crate::time::time_text;
 
 /// Active or paused model.
 pub struct OverviewModel {

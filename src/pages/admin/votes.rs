@@ -7,11 +7,11 @@ use crate::Page;
 use crate::domain::admin::MAX_REASON_CHARS;
 use crate::domain::admin::role::Role;
 use crate::domain::battle::Outcome;
-use crate::domain::integrity::exclusion_rule::ExclusionRule;
+use crate::domain::integrity::exclusions::exclusion_rule::ExclusionRule;
 use crate::exclusions::ChangeView;
+use crate::frame::time::time_text;
 use crate::render::i18n::fill;
 use crate::render::i18n::pages::VoteAdminTexts;
-use crate::time::time_text;
 
 /// Filter fields as typed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

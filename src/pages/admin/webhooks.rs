@@ -7,8 +7,8 @@ use crate::Page;
 use crate::domain::admin::role::Role;
 use crate::domain::time::Timestamp;
 use crate::domain::webhook::DeliveryState;
+use crate::frame::time::time_text;
 use crate::infra::storage::WebhookMessageRow;
-use crate::time::time_text;
 
 /// Row of a configured webhook.
 pub struct WebhookLine {

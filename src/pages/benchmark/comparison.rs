@@ -6,13 +6,13 @@ use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
 
-use super::super::time::time_text;
+use super::super::frame::time::time_text;
 use super::super::{Page, Section, respond};
-use crate::domain::benchmark::run_comparison::ComparedRuns;
-use crate::domain::benchmark::run_comparison::{CanaryFinding, ItemChange, ModelAcrossRuns};
+use crate::domain::benchmark::analysis::run_comparison::ComparedRuns;
+use crate::domain::benchmark::analysis::run_comparison::{CanaryFinding, ItemChange, ModelAcrossRuns};
 use crate::domain::stats::paired::PairedDifference;
+use crate::frame::query_string::escaped;
 use crate::infra::storage::BenchRunRow;
-use crate::query_string::escaped;
 
 /// Maximum number of items listed.
 const MAX_LISTED_ITEMS: usize = 50;

@@ -12,22 +12,22 @@ use super::super::{Page, Section, respond};
 use super::by_difference;
 use super::side_choice::{SideChoice, side_choices};
 use crate::domain::benchmark::Suite;
-use crate::domain::benchmark::arena_votes::ArenaPairVotes;
 use crate::domain::benchmark::item::Item;
-use crate::domain::benchmark::judgement::Judgement;
+use crate::domain::benchmark::scores::arena_votes::ArenaPairVotes;
+use crate::domain::benchmark::scores::judgement::Judgement;
 use crate::domain::campaign::item_opinions::{ItemOpinions, ScoreOpinion};
 use crate::domain::judging::reasoning::SplitReply;
 use crate::domain::judging::verdict::{Margin, Preference, Rating, Verdict};
 use crate::domain::language::Language;
 use crate::domain::text_diff::{DiffPart, text_diff};
+use crate::frame::query_string::escaped;
 use crate::infra::storage::BenchJudgementRow;
 use crate::infra::storage::ItemView;
-use crate::query_string::escaped;
 use crate::render::i18n::fill;
 use crate::render::i18n::pages::BenchmarkTexts;
 use crate::render::i18n::pages::page_texts;
 use crate::render::i18n::reports::{ReportTexts, named, report_texts};
-use crate::render::markup;
+use crate::render::markdown;
 
 /// Item for display; texts from outside are already safe HTML.
 pub struct ItemPageView {
@@ -384,5 +384,5 @@ fn rated(rating: &Rating, words: &BenchmarkTexts) -> String {
 
 /// Renders a text from outside as safe HTML.
 fn rendered(text: &str) -> String {
-    markup::render(text).into_iter().map(|block| format!("<div class=\"block\">{block}</div>")).collect()
+    markdown::render(text).into_iter().map(|block| format!("<div class=\"block\">{block}</div>")).collect()
 }

@@ -19,13 +19,13 @@ use super::{Page, Section, respond};
 use crate::benchmark::suite_card::SuiteCard;
 use crate::domain::benchmark::analysis::item_scores::{ItemPair, ModelComparison};
 use crate::domain::benchmark::item::Item;
-use crate::domain::benchmark::registry::suite as suite_named;
 use crate::domain::benchmark::suite_options::BUILT_IN_SUITES;
+use crate::domain::benchmark::suites::registry::suite as suite_named;
 use crate::domain::benchmark::{Suite, SuiteOptions};
 use crate::domain::correlation::suite_score_table::{
     ScoreTableComparison, ScoreTableModel, SuiteScore, SuiteScoreTable, SuperClueTotal,
 };
-use crate::query_string::escaped;
+use crate::frame::query_string::escaped;
 use crate::render::i18n::fill;
 use crate::render::i18n::reports::{ReportTexts, named, report_texts};
 use crate::render::report::benchmark::{Report, html};

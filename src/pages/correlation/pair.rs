@@ -1,7 +1,6 @@
 //! Two series: scatter plot, three coefficients, compared and omitted subjects, and method.
 
 use super::{ShownNames, named};
-use crate::charts::ChartView;
 use crate::domain::correlation::Subjects;
 use crate::domain::correlation::catalog::PairStudy;
 use crate::domain::correlation::history::HistoryPoint;
@@ -9,6 +8,7 @@ use crate::domain::correlation::report::{PairPoint, PairReport, SeriesReport};
 use crate::domain::rating::intervals::bootstrap::ResamplingUnit;
 use crate::domain::stats::Interval;
 use crate::domain::stats::correlation::{Coefficient, Correlation, PMethod};
+use crate::leaderboards::charts::ChartView;
 use crate::render::chart::correlations::MIN_SUBJECTS;
 use crate::render::chart::scatter::Dot;
 use crate::render::chart::{Frame, Setting, Topic, correlation_history, scatter};

@@ -69,7 +69,8 @@ pub fn draw(topic: Topic<'_>, names: &[String], cells: &[Vec<Option<CorrelationC
         labels(&mut canvas, name, label / 13.0, corner(at, 0), corner(0, at));
     }
     for (row, column, one) in pairs(cells) {
-        canvas.with_tooltip(&describe(names, (row, column, one), texts), |canvas| cell(canvas, corner(row, column), one));
+        canvas
+            .with_tooltip(&describe(names, (row, column, one), texts), |canvas| cell(canvas, corner(row, column), one));
     }
     if names.len() > 1 {
         legend(&mut canvas, At(LEFT + 30.0, origin.1 + CELL.1 * real(names.len()) + 20.0));

@@ -150,7 +150,12 @@ impl HeatPlan {
         };
         let longest = grid.names.iter().map(|name| width(name)).fold(0.0, f64::max);
         let room = (longest * if small { 9.5 } else { 13.0 } + 8.0).min(MAX_LABEL_WIDTH).round();
-        Self { cell, small, has_values: count <= MAX_MODELS_WITH_VALUES, origin: At(LEFT + room + 8.0, HEAD + room + 8.0) }
+        Self {
+            cell,
+            small,
+            has_values: count <= MAX_MODELS_WITH_VALUES,
+            origin: At(LEFT + room + 8.0, HEAD + room + 8.0),
+        }
     }
 
     fn corner(&self, row: usize, column: usize) -> At {

@@ -63,8 +63,9 @@ struct Plan {
 
 impl Plan {
     fn new(by: ShadedBy, columns: &[String], rows: &[ChartSeries]) -> Self {
-        let longest =
-            |names: &mut dyn Iterator<Item = &str>| (names.map(width).fold(0.0, f64::max) * 13.0 + 8.0).min(MAX_LABEL_WIDTH);
+        let longest = |names: &mut dyn Iterator<Item = &str>| {
+            (names.map(width).fold(0.0, f64::max) * 13.0 + 8.0).min(MAX_LABEL_WIDTH)
+        };
         let left = longest(&mut rows.iter().map(|row| row.name.as_str()));
         let head = longest(&mut columns.iter().map(String::as_str));
         let range = range(rows.iter().flat_map(|row| &row.values).copied());

@@ -4,26 +4,26 @@
 //! are always shown as text, and are shortened to fit; the whole name is in a tooltip.
 //! On a page ([`Setting::Page`]) the colours come from `static/chart.css`; a file ([`Setting::File`]) carries them with
 //! it, light and dark. [`forest`] shows ratings with intervals, [`heatmap`] a number for each pair of models, [`history`]
-//! ratings over time, [`style`] the effects of style, [`value`] ratings against costs. Of benchmarks, [`radar`] shows models by
-//! capability, [`violin`] distributions of scores, [`curves`] scores by turn, [`matrix`] a number for each model and task. Of
+//! ratings over time, [`style`](style_effects) the effects of style, [`value`] ratings against costs. Of benchmarks, [`radar`] shows models by
+//! capability, [`violin`] distributions of scores, [`curves`](scores_by_turn) scores by turn, [`matrix`] a number for each model and task. Of
 //! correlations, [`scatter`] shows two series against each other, [`mod@correlations`] a matrix, [`correlation_history`] one over time.
 
 pub mod correlation_history;
 pub mod correlations;
-pub mod curves;
 pub mod forest;
 pub mod heatmap;
 pub mod history;
 pub mod matrix;
-pub mod pairs;
+pub mod pair_values;
 pub mod radar;
 pub mod scatter;
-pub mod style;
+pub mod scores_by_turn;
+pub mod style_effects;
+mod stylesheet;
 pub mod value;
 pub mod violin;
 
 mod axis;
-mod colours;
 mod line_style;
 mod plot;
 mod svg;

@@ -26,7 +26,8 @@ pub fn draw(topic: Topic<'_>, titles: [&str; 2], dots: &[Dot], frame: Frame) -> 
     let line = FitLine::new(&dots);
     let mut canvas = Canvas::new(WIDTH, HEIGHT);
     let room = WIDTH - 32.0;
-    canvas.with_tooltip(topic.title, |canvas| canvas.text("heading", At(16.0, 26.0), &shorten(topic.title, room / 16.0)));
+    canvas
+        .with_tooltip(topic.title, |canvas| canvas.text("heading", At(16.0, 26.0), &shorten(topic.title, room / 16.0)));
     canvas.text("quiet", At(16.0, 46.0), if dots.is_empty() { texts.no_data } else { texts.scatter.reading });
     if !dots.is_empty() {
         let plot = Plot::over(&dots);

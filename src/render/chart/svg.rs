@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use super::{Frame, Setting, colours};
+use super::{Frame, Setting, stylesheet};
 use crate::domain::text_direction;
 
 /// SVG drawing being written. Positions and lengths are in CSS pixels, y grows downwards.
@@ -105,7 +105,7 @@ impl Canvas {
             write!(
                 out,
                 "<style>{}</style>\n<rect class=\"ground\" width=\"100%\" height=\"100%\"/>\n",
-                colours::sheet()
+                stylesheet::sheet()
             )
             .expect(TEXT_GROWS);
         }

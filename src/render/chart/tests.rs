@@ -7,12 +7,12 @@ use super::heatmap::{HeatValues, HeatmapData};
 use super::history::Trace;
 use super::violin::ViolinSample;
 use super::{
-    ChartSeries, Frame, Language, Setting, Topic, colours, curves, forest, heatmap, history, matrix, radar, style,
-    text, violin,
+    ChartSeries, Frame, Language, Setting, Topic, forest, heatmap, history, matrix, radar, scores_by_turn,
+    style_effects, stylesheet, text, violin,
 };
-use crate::domain::rating::fit::Direction;
-use crate::domain::rating::leaderboard::RankedModel;
+use crate::domain::rating::leaderboards::leaderboard::RankedModel;
 use crate::domain::rating::options::IntervalMethod;
+use crate::domain::rating::strengths::fit::Direction;
 use crate::domain::rating::style::StyleEffect;
 
 const PAGE: Frame = Frame { language: Language::English, setting: Setting::Page };
@@ -97,7 +97,7 @@ fn of_benchmarks(count: usize, frame: Frame) -> Vec<String> {
     vec![
         radar::draw(topic("radar"), &places, &series(count, 7), 10.0, frame),
         violin::draw(topic("violin"), &samples(count), &(1.0..=10.0), frame),
-        curves::draw(topic("curves"), 2, &series(count, 4), frame),
+        scores_by_turn::draw(topic("curves"), 2, &series(count, 4), frame),
         matrix::draw(topic("matrix"), &places, &series(count, 7), frame),
     ]
 }
@@ -113,7 +113,7 @@ fn all(count: usize, frame: Frame) -> Vec<String> {
         heat(HeatValues::Counts, &grid(12_345.0)),
         heat(HeatValues::Predicted, &grid(1.0)),
         history::draw(&traces(count), frame),
-        style::draw(if count == 0 { vec![] } else { effects() }.as_slice(), frame),
+        style_effects::draw(if count == 0 { vec![] } else { effects() }.as_slice(), frame),
     ]
 }
 
@@ -265,7 +265,7 @@ fn a_violin_of_correlations_has_ticks_in_round_steps() {
 
 #[test]
 fn curves_differ_without_their_colours_and_begin_at_their_turn() {
-    let svg = curves::draw(topic("c"), 2, &series(14, 3), PAGE);
+    let svg = scores_by_turn::draw(topic("c"), 2, &series(14, 3), PAGE);
     let document = Document::parse(&svg).unwrap();
     let said: Vec<&str> = texts(&document).filter_map(|node| node.text()).collect();
     assert!(said.contains(&"turn 2") && said.contains(&"turn 4") && !said.contains(&"turn 1"), "{said:?}");
@@ -424,7 +424,7 @@ fn a_history_of_one_moment_is_not_drawn() {
 
 #[test]
 fn shades_differ_in_lightness_and_their_numbers_can_be_read() {
-    let (light, dark) = colours::sheet().split_once("@media").unwrap();
+    let (light, dark) = stylesheet::sheet().split_once("@media").unwrap();
     for (sheet, sign) in [(light, -1.0), (dark, 1.0)] {
         let shades: Vec<f64> = (0..9).map(|shade| luminance(fill(sheet, &format!(".h{shade}")))).collect();
         for pair in shades.windows(2) {

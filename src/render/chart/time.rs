@@ -8,7 +8,8 @@ use super::axis::Axis;
 use super::svg::{At, Canvas};
 
 /// Intervals between ticks in milliseconds, from a second to two weeks.
-const TICK_INTERVALS_MS: [f64; 13] = [1e3, 1e4, 6e4, 3e5, 9e5, 3.6e6, 1.08e7, 2.16e7, 4.32e7, 8.64e7, 1.728e8, 6.048e8, 1.2096e9];
+const TICK_INTERVALS_MS: [f64; 13] =
+    [1e3, 1e4, 6e4, 3e5, 9e5, 3.6e6, 1.08e7, 2.16e7, 4.32e7, 8.64e7, 1.728e8, 6.048e8, 1.2096e9];
 /// Longer intervals in calendar months.
 const TICK_INTERVALS_MONTHS: [i32; 13] = [1, 3, 6, 12, 24, 60, 120, 240, 600, 1_200, 6_000, 12_000, 60_000];
 /// Mean length of a month in milliseconds.
@@ -27,10 +28,11 @@ pub(super) fn scale(canvas: &mut Canvas, time: &Axis, bottom: f64) {
 
 /// Returns round times with their labels, none of them after the last value. The first label has the year.
 fn ticks(time: &Axis) -> Vec<(f64, String)> {
-    let (mut ticks, [first, others]) = match TICK_INTERVALS_MS.into_iter().find(|step| time.span() <= MAX_INTERVALS * step) {
-        Some(step) => (time.multiples(step), formats(step)),
-        None => calendar_ticks(time),
-    };
+    let (mut ticks, [first, others]) =
+        match TICK_INTERVALS_MS.into_iter().find(|step| time.span() <= MAX_INTERVALS * step) {
+            Some(step) => (time.multiples(step), formats(step)),
+            None => calendar_ticks(time),
+        };
     ticks.retain(|tick| *tick <= time.last());
     if ticks.is_empty() {
         ticks.push(time.last());

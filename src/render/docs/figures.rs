@@ -5,10 +5,10 @@ use crate::chart::{Frame, Setting, Topic, forest, scatter};
 use crate::domain::battle::Outcome;
 use crate::domain::benchmark::published;
 use crate::domain::language::Language;
-use crate::domain::rating::leaderboard::Leaderboard;
+use crate::domain::rating::leaderboards::leaderboard::Leaderboard;
+use crate::domain::rating::leaderboards::ranking::rank_log;
 use crate::domain::rating::options::LeaderboardOptions;
-use crate::domain::rating::ranking::rank_log;
-use crate::domain::rating::vote_log::VoteLog;
+use crate::domain::rating::votes::vote_log::VoteLog;
 
 /// Draws the chart of this name; empty for an unknown name, which a test detects.
 pub(super) fn draw(name: &str, language: Language) -> String {

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use super::figures;
 use crate::domain::language::Language;
-use crate::markup;
+use crate::markdown;
 
 /// Placeholder host of links within the arena, since [`markup`] drops addresses without a host.
 const PLACEHOLDER_ORIGIN: &str = "https://arena.invalid";
@@ -75,7 +75,7 @@ impl DocPage {
 
     fn section_html(&self, section: &DocSection) -> String {
         let mut html = section.heading.as_ref().map_or_else(String::new, |Heading { level, id, text }| {
-            let text = markup::escape(text);
+            let text = markdown::escape(text);
             format!("<h{level} id=\"{id}\"><a class=\"anchor\" href=\"#{id}\">{text}</a></h{level}>")
         });
         let mut prose = String::new();
@@ -101,14 +101,14 @@ fn figure(line: &str) -> Option<(&str, &str)> {
 }
 
 fn framed(caption: &str, svg: &str) -> String {
-    let caption = markup::escape(caption);
+    let caption = markdown::escape(caption);
     format!(
         "<figure><div class=\"chart-frame\" role=\"region\" tabindex=\"0\" aria-label=\"{caption}\">{svg}</div><figcaption>{caption}</figcaption></figure>"
     )
 }
 
 fn blocks(markdown: &str) -> String {
-    let html: String = markup::render(&markdown.replace("](/", &format!("]({PLACEHOLDER_ORIGIN}/")))
+    let html: String = markdown::render(&markdown.replace("](/", &format!("]({PLACEHOLDER_ORIGIN}/")))
         .iter()
         .map(|block| format!("<div class=\"block\">{block}</div>"))
         .collect();

@@ -373,8 +373,8 @@ pub struct UnavailableTexts {
     pub action: &'static str,
 }
 
+mod about_settings;
 mod admin;
-mod arena;
 mod benchmark;
 mod campaign;
 mod chinese;
@@ -409,12 +409,12 @@ mod slice_names;
 mod value;
 mod vote_confirmation;
 
+pub use about_settings::{ArenaTexts, PairingInForce, StorageInForce};
 pub use admin::{
     AccountTexts, AdminSignInTexts, AdminTexts, AuditTexts, BenchPlanTexts, BenchRunTexts, CampaignAdminTexts,
     FailureWords, ModelAddTexts, ModelAdminTexts, OverviewTexts, PairingAdminTexts, PlanErrorTexts, PlanRefusalTexts,
     ReviewTexts, SettingsRefusalTexts, UserTexts, VoteAdminTexts, WelcomeTexts, failure_words,
 };
-pub use arena::{ArenaTexts, PairingInForce, StorageInForce};
 pub use benchmark::BenchmarkTexts;
 pub use campaign::{CampaignScriptTexts, CampaignTexts};
 pub use chinese::CHINESE;

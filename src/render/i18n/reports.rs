@@ -1,9 +1,9 @@
 //! Texts of benchmark reports, and the names of parts in both languages.
 
 use super::charts::chart_texts;
-use crate::domain::benchmark::mtbench101::task_of;
-use crate::domain::benchmark::superclue::capability_of;
-use crate::domain::benchmark::{alignbench, urs};
+use crate::domain::benchmark::suites::mtbench101::task_of;
+use crate::domain::benchmark::suites::superclue::capability_of;
+use crate::domain::benchmark::suites::{alignbench, urs};
 use crate::domain::language::Language;
 
 /// The texts of one language. The renderer fills in `{…}`.

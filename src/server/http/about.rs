@@ -2,7 +2,7 @@
 
 use actix_web::{HttpRequest, HttpResponse, web};
 
-use super::error::PageError;
+use super::request::error::PageError;
 use crate::domain::battle::pairing::published_pairing::PublishedPair;
 use crate::pages::about::{MeetingChance, rules};
 use crate::services::arena::consent_version::storage_in_force;

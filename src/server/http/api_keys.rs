@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::address::network_of;
-use super::error::PageError;
+use super::request::address::network_of;
+use super::request::error::PageError;
 use crate::domain::admin::key_scope::KeyScope;
 use crate::infra::storage::{ApiKeyRow, AuditFilter, AuditRow};
 use crate::services::admin::api_keys::KeyRefused;

@@ -6,8 +6,8 @@ use actix_web::http::Method;
 use actix_web::middleware::Next;
 use actix_web::{Error, web};
 
-use super::error::PageError;
 use super::openapi::query_parameters;
+use super::request::error::PageError;
 
 /// Middleware for `actix_web::middleware::from_fn`: API requests with an unknown query parameter get 400.
 ///

@@ -28,7 +28,7 @@ pub(super) async fn logo(request: HttpRequest, app: web::Data<AppState>) -> Http
             .content_type(kind)
             .insert_header((header::CACHE_CONTROL, "public, max-age=600"))
             .body(bytes),
-        _ => pages::not_found::not_found(&request),
+        _ => pages::errors::not_found::not_found(&request),
     }
 }
 
@@ -85,7 +85,7 @@ pub(super) async fn preview(request: HttpRequest, app: web::Data<AppState>, file
             .content_type("image/png")
             .insert_header((header::CACHE_CONTROL, "public, max-age=86400"))
             .body(picture),
-        None => pages::not_found::not_found(&request),
+        None => pages::errors::not_found::not_found(&request),
     }
 }
 
@@ -97,7 +97,8 @@ struct DrawnPictures {
 
 /// Returns an image, rendered at the first request: that takes tens of milliseconds, which block the battles of the thread.
 fn cached_picture(outcome: Option<Outcome>, accent: &str) -> Option<Bytes> {
-    static PICTURE_CACHE: Mutex<DrawnPictures> = Mutex::new(DrawnPictures { accent: String::new(), pictures: BTreeMap::new() });
+    static PICTURE_CACHE: Mutex<DrawnPictures> =
+        Mutex::new(DrawnPictures { accent: String::new(), pictures: BTreeMap::new() });
     let mut drawn = PICTURE_CACHE.lock();
     if drawn.accent != accent {
         *drawn = DrawnPictures { accent: accent.to_owned(), pictures: BTreeMap::new() };

@@ -9,9 +9,9 @@ use actix_web::{Error, HttpRequest, HttpResponse, ResponseError, web};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::address::network_of;
 use super::api_keys::{self, bearer};
-use super::error::{PageError, key_status};
+use super::request::address::network_of;
+use super::request::error::{PageError, key_status};
 use crate::domain::admin::key_scope::{KEY_PREFIX, KeyScope};
 use crate::domain::campaign::judgement::SentJudgement;
 use crate::domain::campaign::plan::is_id;
@@ -23,7 +23,7 @@ use crate::infra::limits::{Caller, LimitedAction, RateLimited};
 use crate::infra::storage::StandingJudgement;
 use crate::pages;
 use crate::render::i18n::pages::MissingObject;
-use crate::render::markup;
+use crate::render::markdown;
 use crate::services::admin::api_keys::KeyRefused;
 use crate::services::campaign::annotating::{AnnotatingError, Annotator, JudgementContext};
 use crate::services::campaign::joining::{self, JoinIdentity};
@@ -297,7 +297,7 @@ pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> Resu
     let row = row.ok_or_else(missing)?;
     let plan =
         serde_json::from_str(&row.plan).map_err(|_| PageError::Missing("this campaign cannot be read".into()))?;
-    Ok(pages::campaign::campaign(&request, &row.id, plan))
+    Ok(pages::campaigns::campaign::campaign(&request, &row.id, plan))
 }
 
 /// `POST /api/v1/campaigns/{id}/next`
@@ -463,10 +463,10 @@ fn differences(shown: &ShownAssignment) -> ShownTexts {
 fn marked(one: &str, other: &str) -> [String; 2] {
     let whole = |text: &str| vec![DiffPart { text: text.to_owned(), differs: false }];
     let parts = text_diff(one, other).unwrap_or_else(|| [whole(one), whole(other)]);
-    parts.map(|parts| markup::marked(&parts))
+    parts.map(|parts| markdown::marked(&parts))
 }
 
 /// Renders a text as safe HTML.
 fn html(text: &str) -> String {
-    markup::render(text).concat()
+    markdown::render(text).concat()
 }

@@ -3,12 +3,12 @@
 use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse, web};
 
-use super::error::PageError;
+use super::request::error::PageError;
 use crate::domain::campaign::plan::{CampaignPlan, is_id};
 use crate::domain::language::Language;
 use crate::domain::rating::options::LeaderboardOptions;
 use crate::infra::storage::{CampaignRow, CampaignState};
-use crate::pages::campaign_report::PublicCampaignReportPage;
+use crate::pages::campaigns::campaign_report::PublicCampaignReportPage;
 use crate::pages::{Page, Section, respond};
 use crate::render::i18n::campaign_report::campaign_report_texts;
 use crate::render::i18n::pages::MissingObject;

@@ -21,9 +21,9 @@ use bytes::Bytes;
 use futures_util::{Stream, StreamExt, stream};
 use tokio::time::{Instant, timeout_at};
 
-use super::error::PageError;
-use super::hosts::is_own_page;
 use super::images;
+use super::request::error::PageError;
+use super::request::hosts::is_own_page;
 use crate::state::AppState;
 
 /// Time limit for a body. Apart from images, the longest that any route reads is 64 KiB.

@@ -87,6 +87,6 @@ async fn shown(request: &HttpRequest, docs: &Docs, name: &str) -> HttpResponse {
     let guide = docs.guide(requested_language(request));
     match guide.page(name) {
         Some(page) => pages::docs::docs(request, &DocsView { guide, page: Some(page), query: "", hits: Vec::new() }),
-        None => pages::not_found::not_found(request),
+        None => pages::errors::not_found::not_found(request),
     }
 }

@@ -6,8 +6,8 @@ use actix_web::HttpResponse;
 use actix_web::http::header;
 use serde::Deserialize;
 
-use super::error::PageError;
-use super::hosts;
+use super::request::error::PageError;
+use super::request::hosts;
 use super::session::Visitor;
 use crate::state::AppState;
 

@@ -5,10 +5,10 @@ use actix_web::http::header::{CACHE_CONTROL, RETRY_AFTER};
 use actix_web::{HttpRequest, HttpResponse, ResponseError, web};
 use serde::Serialize;
 
-use super::address::network_of;
-use super::error::PageError;
-use super::history::{is_share_token, owner};
-use super::sign_in::admitted;
+use super::request::address::network_of;
+use super::request::error::PageError;
+use super::visitor::history::{is_share_token, owner};
+use super::visitor::sign_in::admitted;
 use crate::domain::battle::ImageId;
 use crate::domain::battle::message::PromptImage;
 use crate::formats::prompt_images::UnusableImage;
@@ -156,6 +156,6 @@ pub(super) async fn shared(
 }
 
 async fn answer(request: HttpRequest, image: Option<PromptImage>) -> HttpResponse {
-    let Some(PromptImage { media_type, bytes }) = image else { return pages::not_found::not_found(&request) };
+    let Some(PromptImage { media_type, bytes }) = image else { return pages::errors::not_found::not_found(&request) };
     HttpResponse::Ok().content_type(media_type.as_str()).insert_header((CACHE_CONTROL, "no-store")).body(bytes.to_vec())
 }

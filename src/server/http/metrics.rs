@@ -10,13 +10,13 @@ use actix_web::http::header::HeaderMap;
 use actix_web::{HttpRequest, HttpResponse, web};
 use ipnet::IpNet;
 
-use super::hosts::is_by_public_name;
 use super::probes::{Readiness, is_draining, takes_writes};
+use super::request::hosts::is_by_public_name;
 use crate::infra::clock::Clock as _;
 use crate::infra::events::BusState;
 use crate::infra::metrics;
 use crate::infra::storage::backup::LastBackup;
-use crate::pages::not_found;
+use crate::pages::errors::not_found;
 use crate::state::AppState;
 
 /// Names or name prefixes of headers that proxies add.

@@ -1,57 +1,29 @@
 //! The HTTP server and its route table.
 
 mod about;
-mod address;
 pub mod admin;
 mod api_keys;
 mod api_parameters;
-mod benchmark;
-mod benchmark_comparison;
+mod benchmarks;
 mod branding;
 mod campaign;
 mod campaign_report;
-mod charts;
-mod connections;
-mod consent;
-mod cookie_values;
-mod correlation;
 mod cors;
-mod csrf;
+pub(super) mod csrf;
 mod docs;
-mod draining;
-mod embed;
-mod entity_tags;
-pub mod error;
-mod error_page;
-mod exclusions;
-mod feed;
-mod form_token;
-pub mod headers;
-mod history;
-mod hosts;
+pub(super) mod form_token;
 mod images;
-mod judges;
-mod leaderboard_api;
-mod leaderboard_files;
-mod leaderboard_page;
-mod leaderboard_view;
+mod leaderboards;
+mod log;
 mod metrics;
-mod model;
-mod models;
-mod oidc;
 mod oidc_callback;
 pub mod openapi;
 mod probes;
-mod public_log;
-mod request_id;
-mod router_errors;
+pub mod request;
 mod running_server;
 mod session;
-mod sign_in;
 mod static_files;
-mod suite_score_table;
-mod value;
-mod vote_log_api;
+mod visitor;
 mod websocket_upgrade;
 
 use std::net::TcpListener;
@@ -75,47 +47,83 @@ fn routes(config: &mut web::ServiceConfig) {
         .configure(admin::routes)
         .configure(files)
         .configure(programs)
-        .default_service(web::to(router_errors::no_such_address));
+        .default_service(web::to(request::router_errors::no_such_address));
 }
 
 /// Registers the public pages and the battle page.
 fn reading(config: &mut web::ServiceConfig) {
     config
-        .service(web::resource("/").get(sign_in::battle_page).route(web::head().to(sign_in::battle_page)))
         .service(
-            web::resource("/leaderboard").get(leaderboard_page::page).route(web::head().to(leaderboard_page::page)),
+            web::resource("/").get(visitor::sign_in::battle_page).route(web::head().to(visitor::sign_in::battle_page)),
         )
-        .service(web::resource("/embed/leaderboard").get(embed::leaderboard).route(web::head().to(embed::leaderboard)))
-        .service(web::resource("/leaderboard/charts").get(charts::charts).route(web::head().to(charts::charts)))
-        .service(web::resource("/leaderboard/value").get(value::page).route(web::head().to(value::page)))
-        .service(web::resource("/exclusions").get(exclusions::page).route(web::head().to(exclusions::page)))
         .service(
-            web::resource("/benchmarks").get(suite_score_table::page).route(web::head().to(suite_score_table::page)),
+            web::resource("/leaderboard")
+                .get(leaderboards::leaderboard_page::page)
+                .route(web::head().to(leaderboards::leaderboard_page::page)),
         )
-        .service(web::resource("/benchmarks/{suite}").get(benchmark::suite).route(web::head().to(benchmark::suite)))
         .service(
-            web::resource("/benchmarks/{suite}/items").get(benchmark::items).route(web::head().to(benchmark::items)),
+            web::resource("/embed/leaderboard")
+                .get(leaderboards::embed::leaderboard)
+                .route(web::head().to(leaderboards::embed::leaderboard)),
+        )
+        .service(
+            web::resource("/leaderboard/charts")
+                .get(leaderboards::charts::charts)
+                .route(web::head().to(leaderboards::charts::charts)),
+        )
+        .service(
+            web::resource("/leaderboard/value")
+                .get(leaderboards::value::page)
+                .route(web::head().to(leaderboards::value::page)),
+        )
+        .service(web::resource("/exclusions").get(log::exclusions::page).route(web::head().to(log::exclusions::page)))
+        .service(
+            web::resource("/benchmarks")
+                .get(benchmarks::suite_score_table::page)
+                .route(web::head().to(benchmarks::suite_score_table::page)),
+        )
+        .service(
+            web::resource("/benchmarks/{suite}")
+                .get(benchmarks::benchmark::suite)
+                .route(web::head().to(benchmarks::benchmark::suite)),
+        )
+        .service(
+            web::resource("/benchmarks/{suite}/items")
+                .get(benchmarks::benchmark::items)
+                .route(web::head().to(benchmarks::benchmark::items)),
         )
         .service(
             web::resource("/benchmarks/{suite}/compare")
-                .get(benchmark_comparison::page)
-                .route(web::head().to(benchmark_comparison::page)),
+                .get(benchmarks::benchmark_comparison::page)
+                .route(web::head().to(benchmarks::benchmark_comparison::page)),
         )
         .service(
             web::resource("/benchmarks/{suite}/items/{id:.+}")
-                .get(benchmark::item)
-                .route(web::head().to(benchmark::item)),
+                .get(benchmarks::benchmark::item)
+                .route(web::head().to(benchmarks::benchmark::item)),
         )
-        .service(web::resource("/correlation").get(correlation::page).route(web::head().to(correlation::page)))
         .service(
-            web::resource("/correlation/papers").get(correlation::papers).route(web::head().to(correlation::papers)),
+            web::resource("/correlation")
+                .get(benchmarks::correlation::page)
+                .route(web::head().to(benchmarks::correlation::page)),
         )
-        .service(web::resource("/judges").get(judges::page).route(web::head().to(judges::page)))
-        .service(web::resource("/models").get(models::page).route(web::head().to(models::page)))
-        .service(web::resource("/models/{id:.+}").get(model::page).route(web::head().to(model::page)))
+        .service(
+            web::resource("/correlation/papers")
+                .get(benchmarks::correlation::papers)
+                .route(web::head().to(benchmarks::correlation::papers)),
+        )
+        .service(web::resource("/judges").get(benchmarks::judges::page).route(web::head().to(benchmarks::judges::page)))
+        .service(
+            web::resource("/models").get(leaderboards::models::page).route(web::head().to(leaderboards::models::page)),
+        )
+        .service(
+            web::resource("/models/{id:.+}")
+                .get(leaderboards::model::page)
+                .route(web::head().to(leaderboards::model::page)),
+        )
         .service(web::resource("/docs").get(docs::first).route(web::head().to(docs::first)))
         .service(web::resource("/docs/{page}").get(docs::page).route(web::head().to(docs::page)))
-        .service(web::resource("/consent").get(consent::page).route(web::head().to(consent::page)))
+        .service(web::resource("/consent").get(visitor::consent::page).route(web::head().to(visitor::consent::page)))
         .service(web::resource("/about").get(about::page).route(web::head().to(about::page)));
 }
 
@@ -125,45 +133,51 @@ fn own(config: &mut web::ServiceConfig) {
         .service(
             web::resource("/sign-in")
                 .app_data(web::FormConfig::default().limit(form_token::MAX_FORM_BYTES))
-                .get(sign_in::page)
-                .route(web::head().to(sign_in::page))
-                .post(sign_in::sign_in),
+                .get(visitor::sign_in::page)
+                .route(web::head().to(visitor::sign_in::page))
+                .post(visitor::sign_in::sign_in),
         )
         .service(
             web::resource("/sign-out")
                 .app_data(web::FormConfig::default().limit(form_token::MAX_FORM_BYTES))
-                .post(sign_in::sign_out),
+                .post(visitor::sign_in::sign_out),
         )
-        .service(web::resource("/sign-in/provider").get(sign_in::provider))
+        .service(web::resource("/sign-in/provider").get(visitor::sign_in::provider))
         .service(web::resource(CALLBACK_PATH).get(oidc_callback::callback))
-        .service(web::resource("/history").get(history::list).route(web::head().to(history::list)))
-        .service(web::resource("/history/export").get(history::export))
+        .service(web::resource("/history").get(visitor::history::list).route(web::head().to(visitor::history::list)))
+        .service(web::resource("/history/export").get(visitor::history::export))
         .service(
             web::resource("/history/delete")
                 .app_data(web::FormConfig::default().limit(form_token::MAX_FORM_BYTES))
-                .post(history::delete),
+                .post(visitor::history::delete),
         )
-        .service(web::resource("/battle/{id}").get(history::battle).route(web::head().to(history::battle)))
+        .service(
+            web::resource("/battle/{id}").get(visitor::history::battle).route(web::head().to(visitor::history::battle)),
+        )
         .service(
             web::resource("/battle/{id}/share")
                 .app_data(web::FormConfig::default().limit(form_token::MAX_FORM_BYTES))
-                .post(history::share),
+                .post(visitor::history::share),
         )
         .service(
             web::resource("/battle/{id}/unshare")
                 .app_data(web::FormConfig::default().limit(form_token::MAX_FORM_BYTES))
-                .post(history::unshare),
+                .post(visitor::history::unshare),
         )
         .service(
             web::resource("/battle/{id}/label")
                 .app_data(web::FormConfig::default().limit(form_token::MAX_FORM_BYTES))
-                .post(history::label),
+                .post(visitor::history::label),
         )
-        .service(web::resource("/shared/{token}").get(history::shared).route(web::head().to(history::shared)))
+        .service(
+            web::resource("/shared/{token}")
+                .get(visitor::history::shared)
+                .route(web::head().to(visitor::history::shared)),
+        )
         .service(
             web::resource("/shared/{token}/removal")
                 .app_data(web::FormConfig::default().limit(form_token::MAX_FORM_BYTES))
-                .post(history::ask_removal),
+                .post(visitor::history::ask_removal),
         )
         .service(
             web::resource("/shared/{token}/images/{number}").get(images::shared).route(web::head().to(images::shared)),
@@ -196,11 +210,17 @@ fn campaigns(config: &mut web::ServiceConfig) {
 /// Registers the public log and static files.
 fn files(config: &mut web::ServiceConfig) {
     config
-        .service(web::resource("/log").get(public_log::page).route(web::head().to(public_log::page)))
+        .service(web::resource("/log").get(log::public_log::page).route(web::head().to(log::public_log::page)))
         .service(
-            web::resource("/log/checkpoint").get(public_log::checkpoint).route(web::head().to(public_log::checkpoint)),
+            web::resource("/log/checkpoint")
+                .get(log::public_log::checkpoint)
+                .route(web::head().to(log::public_log::checkpoint)),
         )
-        .service(web::resource("/log/tile/{path:.+}").get(public_log::tile).route(web::head().to(public_log::tile)))
+        .service(
+            web::resource("/log/tile/{path:.+}")
+                .get(log::public_log::tile)
+                .route(web::head().to(log::public_log::tile)),
+        )
         .service(web::resource("/site/logo").get(branding::logo).route(web::head().to(branding::logo)))
         .service(web::resource("/site/preview/{file}").get(branding::preview).route(web::head().to(branding::preview)))
         .service(web::resource("/site/accent.css").get(branding::accent).route(web::head().to(branding::accent)))
@@ -213,27 +233,27 @@ fn files(config: &mut web::ServiceConfig) {
 fn programs(config: &mut web::ServiceConfig) {
     config
         // Without HEAD: its body is a stream of all votes.
-        .service(web::resource("/api/v1/votes").get(vote_log_api::votes))
-        .service(readable("/leaderboard.atom", feed::atom))
-        .service(readable("/leaderboard.svg", leaderboard_files::svg))
-        .service(readable("/api/v1/leaderboard.csv", leaderboard_files::csv))
-        .service(readable("/api/v1/leaderboard", leaderboard_api::leaderboard))
-        .service(readable("/api/v1/leaderboard/robustness", leaderboard_api::robustness))
-        .service(readable("/api/v1/leaderboard/rigging", leaderboard_api::rigging))
-        .service(readable("/api/v1/leaderboard/value", value::json))
-        .service(readable("/api/v1/models", models::json))
-        .service(readable("/api/v1/log", public_log::json))
-        .service(readable("/api/v1/log/votes/{vote}", public_log::receipt))
-        .service(readable("/api/v1/exclusions", exclusions::json))
-        .service(readable("/api/v1/pairing", leaderboard_api::pairing))
-        .service(readable("/api/v1/consent", consent::json))
-        .service(readable("/benchmarks.svg", suite_score_table::svg))
-        .service(readable("/api/v1/benchmarks.csv", suite_score_table::csv))
-        .service(readable("/api/v1/benchmarks", suite_score_table::json))
-        .service(readable("/api/v1/benchmarks/{suite}", benchmark::suite_json))
-        .service(readable("/api/v1/benchmarks/{suite}/compare", benchmark_comparison::json))
-        .service(readable("/api/v1/correlation", correlation::json))
-        .service(readable("/api/v1/judges", judges::json))
+        .service(web::resource("/api/v1/votes").get(log::vote_log_api::votes))
+        .service(readable("/leaderboard.atom", leaderboards::feed::atom))
+        .service(readable("/leaderboard.svg", leaderboards::leaderboard_files::svg))
+        .service(readable("/api/v1/leaderboard.csv", leaderboards::leaderboard_files::csv))
+        .service(readable("/api/v1/leaderboard", leaderboards::leaderboard_api::leaderboard))
+        .service(readable("/api/v1/leaderboard/robustness", leaderboards::leaderboard_api::robustness))
+        .service(readable("/api/v1/leaderboard/rigging", leaderboards::leaderboard_api::rigging))
+        .service(readable("/api/v1/leaderboard/value", leaderboards::value::json))
+        .service(readable("/api/v1/models", leaderboards::models::json))
+        .service(readable("/api/v1/log", log::public_log::json))
+        .service(readable("/api/v1/log/votes/{vote}", log::public_log::receipt))
+        .service(readable("/api/v1/exclusions", log::exclusions::json))
+        .service(readable("/api/v1/pairing", leaderboards::leaderboard_api::pairing))
+        .service(readable("/api/v1/consent", visitor::consent::json))
+        .service(readable("/benchmarks.svg", benchmarks::suite_score_table::svg))
+        .service(readable("/api/v1/benchmarks.csv", benchmarks::suite_score_table::csv))
+        .service(readable("/api/v1/benchmarks", benchmarks::suite_score_table::json))
+        .service(readable("/api/v1/benchmarks/{suite}", benchmarks::benchmark::suite_json))
+        .service(readable("/api/v1/benchmarks/{suite}/compare", benchmarks::benchmark_comparison::json))
+        .service(readable("/api/v1/correlation", benchmarks::correlation::json))
+        .service(readable("/api/v1/judges", benchmarks::judges::json))
         .service(readable("/api/v1/key", api_keys::key))
         .service(readable("/api/v1/audit", api_keys::audit))
         .service(readable("/api/v1/openapi.json", openapi::json))
@@ -261,10 +281,10 @@ pub fn serve(app: Arc<AppState>, listener: TcpListener, commands: fn() -> String
     let settings = app.settings.clone();
     let app = web::Data::from(app);
     let open = web::Data::new(OpenSockets::default());
-    let frames = web::Data::new(leaderboard_view::Frames::default());
+    let frames = web::Data::new(leaderboards::leaderboard_view::Frames::default());
     let docs = web::Data::new(docs::Docs::new(commands));
-    let leaderboards = web::Data::new(leaderboard_page::LeaderboardPages::default());
-    let readers = web::Data::new(vote_log_api::VoteReaders::default());
+    let leaderboards = web::Data::new(leaderboards::leaderboard_page::LeaderboardPages::default());
+    let readers = web::Data::new(log::vote_log_api::VoteReaders::default());
     let mut server = HttpServer::new(move || {
         App::new()
             .app_data(app.clone())
@@ -275,21 +295,21 @@ pub fn serve(app: Arc<AppState>, listener: TcpListener, commands: fn() -> String
             .app_data(readers.clone())
             .app_data(settings.clone())
             .wrap(from_fn(api_parameters::refuse_unknown_parameters))
-            .wrap(from_fn(error_page::as_page))
-            .wrap(from_fn(router_errors::with_text))
-            .wrap(from_fn(entity_tags::tag_answers))
+            .wrap(from_fn(request::error_page::as_page))
+            .wrap(from_fn(request::router_errors::with_text))
+            .wrap(from_fn(request::entity_tags::tag_answers))
             .wrap(Compress::default())
             .wrap(from_fn(cors::allow_reading))
-            .wrap(from_fn(draining::close_connections))
+            .wrap(from_fn(request::draining::close_connections))
             .wrap(from_fn(csrf::refuse_cross_site))
-            .wrap(from_fn(hosts::refuse_foreign_hosts))
-            .wrap(from_fn(request_id::request_id))
+            .wrap(from_fn(request::hosts::refuse_foreign_hosts))
+            .wrap(from_fn(request::request_id::request_id))
             // Outermost, so that it applies to every response.
-            .wrap(from_fn(headers::security_headers))
+            .wrap(from_fn(request::headers::security_headers))
             .configure(routes)
     })
     .tcp_nodelay(true)
-    .on_connect(connections::limit)
+    .on_connect(request::connections::limit)
     .disable_signals()
     .shutdown_timeout(running_server::LAST_BYTES_TIMEOUT.as_secs());
     if workers > 0 {

@@ -3,9 +3,10 @@
 use actix_web::http::header;
 use actix_web::{HttpRequest, HttpResponse, web};
 
-use super::error::PageError;
-use super::oidc::{self, OidcSignInError};
-use super::{admin, sign_in};
+use super::admin;
+use super::request::error::PageError;
+use super::visitor::oidc::{self, OidcSignInError};
+use super::visitor::sign_in;
 use crate::infra::config::AccessMode;
 use crate::infra::oidc::{OidcError, Purpose};
 use crate::pages;
@@ -18,7 +19,7 @@ use crate::state::AppState;
 pub(super) async fn callback(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
     let settings = app.settings.now();
     if !settings.oidc.admins && settings.access.mode != AccessMode::Oidc {
-        return Ok(pages::not_found::not_found(&request));
+        return Ok(pages::errors::not_found::not_found(&request));
     }
     let flow = oidc::flow_of(&request, &app);
     let identity = match &flow {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, web};
 
-use super::public_log::is_behind;
+use super::log::public_log::is_behind;
 use crate::infra::disk;
 use crate::infra::events::BusState;
 use crate::infra::metrics;

@@ -3,7 +3,7 @@
 use actix_web::HttpRequest;
 use actix_web::cookie::{Cookie, SameSite, time::Duration};
 
-use super::cookie_values::cookie_values;
+use super::request::cookie_values::cookie_values;
 use crate::infra::config::is_public_by_tls;
 use crate::infra::sessions::{NewSession, Session, Sessions};
 

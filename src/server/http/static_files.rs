@@ -11,9 +11,9 @@ use actix_web::{HttpRequest, HttpResponse, web};
 use flate2::Compression;
 use parking_lot::Mutex;
 
-use super::entity_tags::is_known;
-use crate::pages::gzip;
-use crate::pages::static_files::{StaticFile, find};
+use super::request::entity_tags::is_known;
+use crate::pages::frame::gzip;
+use crate::pages::frame::static_files::{StaticFile, find};
 
 /// Serves `/static/{path:.*}`, for `GET` and `HEAD`.
 pub(super) async fn serve(request: HttpRequest, path: web::Path<String>) -> HttpResponse {
@@ -57,7 +57,7 @@ mod tests {
     use actix_web::{App, http::StatusCode};
 
     use super::*;
-    use crate::pages::static_files::url;
+    use crate::pages::frame::static_files::url;
 
     async fn get(uri: &str, known: Option<&str>) -> ServiceResponse {
         let app = init_service(App::new().route("/static/{path:.*}", web::get().to(serve))).await;

@@ -14,11 +14,11 @@ use futures_util::Stream;
 use parking_lot::Mutex;
 use tracing::{Instrument, Span};
 
-use super::address::network_of;
-use super::error::PageError;
-use super::hosts;
-use super::leaderboard_view::Frames;
-use super::sign_in;
+use super::leaderboards::leaderboard_view::Frames;
+use super::request::address::network_of;
+use super::request::error::PageError;
+use super::request::hosts;
+use super::visitor::sign_in;
 use crate::infra::limits::Caller;
 use crate::infra::metrics::{self, OpenSocket};
 use crate::pages::requested_language;

@@ -60,7 +60,11 @@ pub async fn send_heartbeats(
 ///
 /// # Errors
 /// [`StoreError`] if the database fails.
-pub async fn first_heartbeat(instances: &ArenaInstances, settings: &Settings, now: Timestamp) -> Result<(), StoreError> {
+pub async fn first_heartbeat(
+    instances: &ArenaInstances,
+    settings: &Settings,
+    now: Timestamp,
+) -> Result<(), StoreError> {
     instances.heartbeat(&fingerprint(settings), false, now).await
 }
 

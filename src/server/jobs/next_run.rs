@@ -7,7 +7,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
-use crate::domain::rating::leaderboard_snapshot::LeaderboardSnapshot;
+use crate::domain::rating::leaderboards::leaderboard_snapshot::LeaderboardSnapshot;
 use crate::infra::backoff::later;
 use crate::infra::config::{CurrentSettings, Settings};
 use crate::services::leaderboard::latest_leaderboard::LatestLeaderboard;

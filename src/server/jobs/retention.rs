@@ -51,8 +51,12 @@ pub async fn delete_expired_texts(
         {
             tracing::warn!(error = ?error, "expired counts of rate limits could not be deleted");
         }
-        let retention =
-            Retention { store: &store, rng: &rng, clock: clock.as_ref(), actor: Actor::of_command(AUDIT_ACTOR.to_owned()) };
+        let retention = Retention {
+            store: &store,
+            rng: &rng,
+            clock: clock.as_ref(),
+            actor: Actor::of_command(AUDIT_ACTOR.to_owned()),
+        };
         let settings = settings.now();
         let deleted = tokio::select! {
             deleted = report.run(retention.run(&settings.retention)) => deleted,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use super::next_run::NextRun;
-use crate::domain::integrity::exclusion_report::ExclusionReport;
+use crate::domain::integrity::exclusions::exclusion_report::ExclusionReport;
 use crate::infra::clock::Clock;
 use crate::infra::config::CurrentSettings;
 use crate::infra::job_report::JobReport;

@@ -12,10 +12,10 @@ use futures_util::{FutureExt, StreamExt};
 use tokio::time::{Instant, MissedTickBehavior};
 
 use super::chosen_models::ChosenModels;
-use super::client_silence::{ClientSilence, PING_INTERVAL};
 use super::error_codes::ErrorCode;
-use super::flood::{Flood, FloodVerdict};
+use super::message_rate_limit::{Flood, FloodVerdict};
 use super::outbox::Outbox;
+use super::ping_timeout::{ClientSilence, PING_INTERVAL};
 use super::prompts::Prompts;
 use super::protocol::{ClientMessage, Closing, MAX_MESSAGE_BYTES, ProtocolError, ServerMessage};
 use super::rendered_view::{ClientEvent, RenderedReplies, ReplyForm, ShownBlock, show};

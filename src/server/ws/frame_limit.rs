@@ -2,8 +2,8 @@
 //!
 //! The codec buffers a frame until it is complete and checks its length only then, so a frame that declares a terabyte would be buffered
 //! for as long as the client sends. [`FrameLimit`] parses the headers in transit and passes short frames unchanged. A long one ends the
-//! stream with [`PayloadError::Overflow`]: at once if its header exceeds `MAX_DISCARDED_BYTES`, and otherwise after its payload was discarded,
-//! since a client that is still sending would find the connection reset and never read the reason.
+//! stream with [`PayloadError::Overflow`]: at once if its header exceeds `MAX_DISCARDED_BYTES`, and otherwise after its payload was
+//! discarded, since a client that is still sending would find the connection reset and never read the reason.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};

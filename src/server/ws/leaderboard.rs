@@ -7,9 +7,9 @@ use bytestring::ByteString;
 use futures_util::StreamExt;
 use tokio::time::Instant;
 
-use super::client_silence::PING_INTERVAL;
-use super::flood::{Flood, FloodVerdict};
+use super::message_rate_limit::{Flood, FloodVerdict};
 use super::outbox::within_limit;
+use super::ping_timeout::PING_INTERVAL;
 use super::protocol::Closing;
 use crate::state::AppState;
 

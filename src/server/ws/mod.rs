@@ -5,12 +5,12 @@
 
 pub mod battle_socket;
 mod chosen_models;
-mod client_silence;
 pub(crate) mod error_codes;
-mod flood;
 pub mod frame_limit;
 pub mod leaderboard;
+mod message_rate_limit;
 pub(crate) mod outbox;
+mod ping_timeout;
 mod prompts;
 pub mod protocol;
 mod rendered_view;

@@ -10,7 +10,7 @@ use actix_ws::{CloseCode, CloseReason};
 use serde::{Deserialize, Serialize};
 
 use super::chosen_models::ChosenModels;
-use super::flood::MAX_MESSAGES_PER_WINDOW;
+use super::message_rate_limit::MAX_MESSAGES_PER_WINDOW;
 use super::prompts::Prompts;
 use super::rendered_view::{ReplyForm, ShownChanges};
 use crate::domain::battle::event_log::{BattleEvent, EventEntry};

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::domain::battle::Side;
 use crate::domain::battle::event_log::{BattleEvent, EventEntry};
-use crate::render::markup::{BlockChange, Renderer};
+use crate::render::markdown::{BlockChange, Renderer};
 
 /// New bytes after which a reply is rendered again.
 const RENDER_INTERVAL_BYTES: usize = 32;

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::actor::{Actor, audit_json};
 use crate::domain::admin::action::AdminAction;
-use crate::domain::integrity::exclusion_rule::ExclusionRule;
+use crate::domain::integrity::exclusions::exclusion_rule::ExclusionRule;
 use crate::domain::labeling::LabelOrigin;
 use crate::domain::labeling::queue::QueuedQuery;
 use crate::domain::labeling::scheme::Scheme;

@@ -5,10 +5,10 @@ use sha2::{Digest, Sha256};
 
 use super::actor::Actor;
 use super::users::{AdminUsers, UserError};
+use crate::domain::access::invite_code;
 use crate::domain::admin::action::AdminAction;
 use crate::domain::admin::second_factor::{CONFIRM_MINUTES, SecondFactor};
 use crate::domain::admin::totp;
-use crate::domain::admission::invite_code;
 use crate::domain::hex::{decode_hex, hex};
 use crate::domain::time::Timestamp;
 use crate::infra::storage::{AdminUserRow, StoreError};

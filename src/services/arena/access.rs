@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use super::instances::ArenaInstances;
-use crate::domain::admission::invite_code;
+use crate::domain::access::invite_code;
 use crate::domain::battle::VisitorId;
 use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;

@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 
 use super::models::Models;
 use crate::domain::battle::Side;
-use crate::domain::integrity::exclusion_rule::ExclusionRule;
+use crate::domain::integrity::exclusions::exclusion_rule::ExclusionRule;
 use crate::domain::integrity::identity_leak::{IdentityNames, KnownModel, Leak, LeakSearch, TurnTexts, find_leaks};
 use crate::infra::config::{CurrentSettings, LeakPolicy, Settings};
 use crate::infra::llm::ModelCard;

@@ -6,7 +6,7 @@ use super::models::Models;
 use super::voting::{VoteError, stored_receipt};
 use crate::domain::battle::past_battle::{PastBattle, PastVote};
 use crate::domain::battle::{BattleId, VisitorId};
-use crate::domain::rating::own_leaderboard::{self, OwnLeaderboard};
+use crate::domain::rating::leaderboards::own_leaderboard::{self, OwnLeaderboard};
 use crate::formats::visitor_data::{AgreedText, OwnBattleFacts, OwnBattlesExport};
 use crate::infra::clock::Clock;
 use crate::infra::storage::{BattleRecord, HistoryEntry, OwnBattleRow, OwnBattlesFilter, Store, StoreError};

@@ -118,7 +118,8 @@ impl Matchmaker {
     /// Returns the healthy models that accept this kind of prompt, and `always` whether it is healthy or not.
     fn healthy_pool(&self, always: Option<&ModelId>, rules: &PairingRules, kind: PromptKind) -> ModelPool {
         let roster = self.models.current();
-        let may_play = |id: &ModelId| accepts_prompt(kind, &roster, id) && roster.get(id).is_some_and(|model| model.healthy());
+        let may_play =
+            |id: &ModelId| accepts_prompt(kind, &roster, id) && roster.get(id).is_some_and(|model| model.healthy());
         self.pool(|id| Some(id) == always || may_play(id), rules)
     }
 

@@ -343,7 +343,9 @@ impl<B: LocalBattles> Following<'_, B> {
         let done = match self.standing().await {
             Ok(RemoteStatus::SameRun) => return false,
             // The last events may be on their way; loading from the database would send them twice.
-            Ok(RemoteStatus::Ended) if self.battle.listens() && self.denials == 0 && self.end_asked_for < MAX_DENIALS => {
+            Ok(RemoteStatus::Ended)
+                if self.battle.listens() && self.denials == 0 && self.end_asked_for < MAX_DENIALS =>
+            {
                 self.end_asked_for += 1;
                 return false;
             }

@@ -3,10 +3,10 @@
 //! One side's failure never affects the other. Before its first token a side of the first turn is replaced by another model; a side that
 //! breaks off voids the battle while the other continues to its end. The battle is ready only after both replies are in the database.
 
-mod keep_replies;
 mod one_sided_failures;
 mod reply_speeds;
 mod side;
+mod store_replies;
 #[cfg(test)]
 mod tests;
 mod turn_metrics;
@@ -22,7 +22,7 @@ use tokio::time::{Instant, Interval, MissedTickBehavior};
 use crate::arena::battle_dependencies::BattleDependencies;
 use crate::domain::battle::event_log::BattleEvent;
 use crate::domain::battle::mode::BattleMode;
-use crate::domain::battle::pacing::{Ending, Pacer, Release, MIN_STEP_INTERVAL};
+use crate::domain::battle::pacing::{Ending, MIN_STEP_INTERVAL, Pacer, Release};
 use crate::domain::battle::pairing::starting_pair::PromptKind;
 use crate::domain::battle::progress::{Progress, Stage};
 use crate::domain::battle::{ImageId, ModelId, RunId, Side};

@@ -10,7 +10,7 @@ use crate::domain::battle::ModelId;
 use crate::domain::battle_judging::prompt::BattlePrompt;
 use crate::domain::battle_judging::sample::Sample;
 use crate::domain::battle_judging::scope::Scope;
-use crate::domain::benchmark::run_report::RunOutcome;
+use crate::domain::benchmark::runs::run_report::RunOutcome;
 use crate::domain::judging::budget::Budget;
 use crate::domain::time::{Timestamp, day_of};
 use crate::infra::config::{JudgeSettings, Settings};

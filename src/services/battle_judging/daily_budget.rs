@@ -45,7 +45,7 @@ mod tests {
 
     use super::*;
     use crate::domain::battle::ModelId;
-    use crate::domain::benchmark::judgement::JudgeTokens;
+    use crate::domain::benchmark::scores::judgement::JudgeTokens;
     use crate::domain::judging::budget::Prices;
     use crate::infra::config::BenchSettings;
     use crate::infra::llm::{ChatModel, Message, ReplyStream, Sampling};

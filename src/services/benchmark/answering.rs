@@ -14,9 +14,9 @@ use super::attempts::{AttemptLog, ResultAttempts, RunRow, reading, reads};
 use super::loading::answers_of;
 use super::{OnProgress, RunContext, RunProgress};
 use crate::domain::battle::ModelId;
-use crate::domain::benchmark::answer_index::{AnswerIndex, answer_request_sha256, ask_sha256, open_after};
 use crate::domain::benchmark::item::{Answer, Ask, Item};
-use crate::domain::benchmark::run_report::{Effort, PlannedRequests, RequestPlan, RunOutcome};
+use crate::domain::benchmark::runs::run_report::{Effort, PlannedRequests, RequestPlan, RunOutcome};
+use crate::domain::benchmark::scores::answer_index::{AnswerIndex, answer_request_sha256, ask_sha256, open_after};
 use crate::domain::judging::budget::estimate_all;
 use crate::domain::judging::reasoning::SplitReply;
 use crate::infra::batch_writer::{BatchSender, batch_writer};
@@ -59,7 +59,8 @@ pub async fn plan(
     let mut plans = Vec::with_capacity(models.len());
     for model in models {
         let given = read_answers(bench, &model.id, retry_failed).await?;
-        let effort = Effort { replies: MAX_EMPTY_REPLIES as u64, tries: model.tries(), usual_reply: TYPICAL_ANSWER_TOKENS };
+        let effort =
+            Effort { replies: MAX_EMPTY_REPLIES as u64, tries: model.tries(), usual_reply: TYPICAL_ANSWER_TOKENS };
         let mut planned = PlannedRequests::default();
         for item in &bench.data.items {
             planned.done += given.to(bench.suite, item).len() as u64;

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::RunContext;
 use super::error::BenchError;
 use crate::domain::benchmark::item::{Item, ItemSampling};
-use crate::domain::benchmark::judgement::{Judgement, Status};
+use crate::domain::benchmark::scores::judgement::{Judgement, Status};
 use crate::domain::benchmark::suite_id::SuiteId;
 use crate::domain::benchmark::{Suite, SuiteData};
 use crate::domain::judging::reasoning::SplitReply;

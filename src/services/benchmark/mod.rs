@@ -3,7 +3,7 @@
 //! [`crate::domain::benchmark`] has the rules; this module connects them to models and the database. [`answering`] and [`judging`] store
 //! every reply at once and repeat no stored request, so a stopped or killed run can continue; [`attempts`] stores unusable replies.
 //! [`budget`](crate::domain::judging::budget) limits requests and cost, [`imports`] reads files made elsewhere, [`scores`] reads results
-//! and [`suite_results`] caches them. [`batches`] sends requests together where a provider charges less for it. A [`suite_run`] covers one
+//! and [`suite_results`](suite_results_cache) caches them. [`batches`] sends requests together where a provider charges less for it. A [`suite_run`] covers one
 //! suite, a [`planned_run`] several, and [`plans`] are planned runs of the server itself. [`construction`] and
 //! [`draft_review`](crate::formats::draft_review) turn open questions into multiple-choice items, from file to file.
 
@@ -27,7 +27,7 @@ pub mod run_manifests;
 pub mod run_record;
 pub mod run_roles;
 pub mod scores;
-pub mod suite_results;
+pub mod suite_results_cache;
 pub mod suite_run;
 
 use crate::domain::benchmark::suite_id::SuiteId;

@@ -8,7 +8,7 @@ use rand_chacha::ChaCha8Rng;
 use super::loading::LoadedSuite;
 use super::run_error::RunError;
 use crate::domain::battle::ModelId;
-use crate::domain::benchmark::run_manifest::RunManifest;
+use crate::domain::benchmark::runs::run_manifest::RunManifest;
 use crate::domain::judging::budget::Budget;
 use crate::infra::config::{BenchSettings, ModelSettings, Settings};
 use crate::infra::llm::failure_advice::advice;

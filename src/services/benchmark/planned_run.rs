@@ -10,8 +10,8 @@ use tokio::time::timeout;
 
 use crate::benchmark::locked_run::LockedRun;
 use crate::domain::benchmark::SuiteOptions;
-use crate::domain::benchmark::run_plan::{PlannedRun, PlannedSuite, RunPlan};
-use crate::domain::benchmark::run_report::{PlannedStep, RequestPlan, RequestTotal, RunOutcome};
+use crate::domain::benchmark::runs::run_plan::{PlannedRun, PlannedSuite, RunPlan};
+use crate::domain::benchmark::runs::run_report::{PlannedStep, RequestPlan, RequestTotal, RunOutcome};
 use crate::domain::judging::budget::{Budget, Spent};
 use crate::infra::llm::model_client::RunLimits;
 use crate::infra::storage::{PlanStep, Store};

@@ -1,6 +1,6 @@
 //! Computes missing digests of first prompts in batches: of new ones, and of those in arenas older than digests.
 
-use crate::domain::integrity::question_digest::question_digest;
+use crate::domain::integrity::prompts::question_digest::question_digest;
 use crate::infra::storage::{FirstQuestion, Store, StoreError};
 
 /// Maximum number of prompts per commit.

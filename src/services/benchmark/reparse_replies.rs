@@ -9,11 +9,11 @@ use super::RunContext;
 use super::judging::{JudgementOf, JudgingPlan, evaluated_model, known};
 use crate::domain::battle::ModelId;
 use crate::domain::benchmark::SuiteOptions;
-use crate::domain::benchmark::evaluated_model::{AnswerScope, PendingJudgement};
 use crate::domain::benchmark::item::{Item, ItemSampling};
-use crate::domain::benchmark::judgement::JudgeStep;
-use crate::domain::benchmark::panel_scores::JudgementFilter;
-use crate::domain::benchmark::run_selector::RunSelector;
+use crate::domain::benchmark::runs::run_selector::RunSelector;
+use crate::domain::benchmark::scores::evaluated_model::{AnswerScope, PendingJudgement};
+use crate::domain::benchmark::scores::judgement::JudgeStep;
+use crate::domain::benchmark::scores::panel_scores::JudgementFilter;
 use crate::infra::llm::query_judge::JudgeReply;
 use crate::infra::storage::{BenchFilter, BenchJudgementRow, IncludeText, JudgedGroup, StoreError};
 

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use super::error::BenchError;
 use super::loading::load;
-use crate::domain::benchmark::run_comparison::{ComparedRuns, RunComparison, RunResults};
-use crate::domain::benchmark::run_selector::RunSelector;
+use crate::domain::benchmark::analysis::run_comparison::{ComparedRuns, RunComparison, RunResults};
+use crate::domain::benchmark::runs::run_selector::RunSelector;
 use crate::domain::benchmark::suite_id::SuiteId;
 use crate::infra::single_flight::{SingleFlight, Throttle};
 use crate::infra::storage::{BenchFilter, BenchRunRow, BenchSet, Store};

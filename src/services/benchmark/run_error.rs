@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::benchmark::error::BenchError;
 use crate::domain::battle::ModelId;
-use crate::domain::benchmark::participants::ParticipantsError;
+use crate::domain::benchmark::runs::participants::ParticipantsError;
 use crate::infra::storage::StoreError;
 
 /// Role of a model in a run.

@@ -1,7 +1,7 @@
 //! Manifests of the runs over one round of answers.
 
-use crate::domain::benchmark::mixed_settings::MixedSettings;
-use crate::domain::benchmark::run_manifest::RunManifest;
+use crate::domain::benchmark::runs::mixed_settings::MixedSettings;
+use crate::domain::benchmark::runs::run_manifest::RunManifest;
 use crate::infra::storage::{BenchSet, Store, StoreError};
 
 /// Number of latest runs of a suite that are read.

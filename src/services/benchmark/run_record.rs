@@ -7,8 +7,8 @@ use parking_lot::Mutex;
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::RunProgress;
-use crate::domain::benchmark::run_report::{RequestPlan, RunOutcome};
-use crate::domain::benchmark::run_state::{DueCount, RunSnapshot, RunState, RunStop};
+use crate::domain::benchmark::runs::run_report::{RequestPlan, RunOutcome};
+use crate::domain::benchmark::runs::run_state::{DueCount, RunSnapshot, RunState, RunStop};
 use crate::domain::judging::budget::{BudgetTracker, Spent};
 use crate::infra::clock::Clock;
 use crate::infra::llm::model_client::RunLimits;

@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::RunContext;
-use crate::domain::benchmark::arena_votes::pair_votes;
-use crate::domain::benchmark::panel_scores::{JudgementFilter, JudgementsByBaseline, ModelScores};
+use crate::domain::benchmark::scores::arena_votes::pair_votes;
+use crate::domain::benchmark::scores::panel_scores::{JudgementFilter, JudgementsByBaseline, ModelScores};
 use crate::domain::benchmark::suite_summary::SuiteSummary;
 use crate::domain::campaign::item_opinions::ItemOpinions;
-use crate::domain::integrity::question_digest::question_digest;
+use crate::domain::integrity::prompts::question_digest::question_digest;
 use crate::formats::scores::ItemScoreRow;
 use crate::infra::storage::{
     BenchFilter, BenchJudgementRow, BenchSet, IncludeText, ItemView, ScoredJudgement, Store, StoreError,

@@ -57,7 +57,7 @@ pub async fn asked_answers(
     }
     let answers = |prompt: &CampaignPrompt| -> Option<Vec<AnswerRow>> {
         let item = prompt.suite_item();
-        let answer = |(model, index): (&&String, &crate::domain::benchmark::answer_index::AnswerIndex)| {
+        let answer = |(model, index): (&&String, &crate::domain::benchmark::scores::answer_index::AnswerIndex)| {
             let text = index.to(asked.suite.as_ref(), &item).pop()?.text;
             is_shown(&text).then(|| prompt.answered(model, &text))
         };

@@ -38,7 +38,9 @@ impl JoinIdentity<'_> {
         let known = known.or_else(|| self.request.map(|request| format!("request {request}")));
         match known {
             None => rng.token(),
-            Some(known) => hex(&Sha256::digest(format!("langya campaign place {shared} {known}")))[..TOKEN_CHARS].to_owned(),
+            Some(known) => {
+                hex(&Sha256::digest(format!("langya campaign place {shared} {known}")))[..TOKEN_CHARS].to_owned()
+            }
         }
     }
 }

@@ -16,7 +16,7 @@ use crate::domain::campaign::report::{
 use crate::domain::correlation::series_name::CampaignPart;
 use crate::domain::rating::FitError;
 use crate::domain::rating::options::LeaderboardOptions;
-use crate::domain::rating::vote_log::VoteLog;
+use crate::domain::rating::votes::vote_log::VoteLog;
 use crate::infra::single_flight::FlightError;
 use crate::infra::storage::{AnnotatorExclusion, AnnotatorJudgements, CampaignRow, Store, StoreError};
 

@@ -5,7 +5,7 @@ use crate::benchmark::error::BenchError;
 use crate::campaign::reports::CampaignReportError;
 use crate::domain::correlation::{AliasError, SeriesError};
 use crate::domain::rating::FitError;
-use crate::domain::rating::slice::SliceError;
+use crate::domain::rating::votes::slice::SliceError;
 use crate::formats::model_table::ModelTableError;
 use crate::infra::storage::StoreError;
 use crate::infra::stored_votes::vote_log::ReadLogError;

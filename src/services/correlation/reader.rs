@@ -18,8 +18,8 @@ use crate::domain::correlation::{
 };
 use crate::domain::rating::bootstrap_samples::Metric;
 use crate::domain::rating::options::LeaderboardOptions;
-use crate::domain::rating::slice::Slice;
-use crate::domain::rating::vote_log::{ColumnSet, VoteLog};
+use crate::domain::rating::votes::slice::Slice;
+use crate::domain::rating::votes::vote_log::{ColumnSet, VoteLog};
 use crate::domain::stats::resample::BootstrapOptions;
 use crate::domain::time::Timestamp;
 use crate::formats::model_table::ModelTable;

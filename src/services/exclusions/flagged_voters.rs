@@ -4,10 +4,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::domain::integrity::anomalous_voters::detection::{VoterReport, VoterTest, test_voters};
 use crate::domain::integrity::pseudonym::voter_pseudonym;
-use crate::domain::integrity::rigging_detection::{VoterReport, VoterTest, test_voters};
 use crate::domain::rating::FitError;
-use crate::domain::rating::vote_log::{ColumnSet, VoteLog};
+use crate::domain::rating::votes::vote_log::{ColumnSet, VoteLog};
 use crate::infra::single_flight::{FlightError, SingleFlight, Throttle};
 use crate::infra::storage::{Store, StoreError, VoteRange};
 use crate::infra::stored_votes::vote_log::{LogQuery, ReadLogError, read_log};

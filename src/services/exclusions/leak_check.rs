@@ -5,8 +5,8 @@ use futures_util::stream::{self, StreamExt};
 use tokio_util::sync::CancellationToken;
 
 use crate::domain::battle::ModelId;
-use crate::domain::benchmark::judgement::{JudgeRequest, JudgeTokens};
-use crate::domain::integrity::exclusion_rule::ExclusionRule;
+use crate::domain::benchmark::scores::judgement::{JudgeRequest, JudgeTokens};
+use crate::domain::integrity::exclusions::exclusion_rule::ExclusionRule;
 use crate::domain::integrity::identity_leak::{Leak, TurnTexts};
 use crate::domain::integrity::identity_leak_check::{
     LeakCheckPrompt, REMINDER, TextName, exclusion_reason, read_reply,

@@ -1,11 +1,11 @@
 //! Previews the effect of a decision on the leaderboard, without writing it.
 
-use crate::domain::integrity::exclusion_decision::{ExclusionDecision, SelectedVote};
-use crate::domain::integrity::leaderboard_change::LeaderboardChange;
+use crate::domain::integrity::exclusions::exclusion_decision::{ExclusionDecision, SelectedVote};
+use crate::domain::integrity::exclusions::leaderboard_change::LeaderboardChange;
 use crate::domain::rating::FitError;
+use crate::domain::rating::leaderboards::ranking::rank_log;
 use crate::domain::rating::options::LeaderboardOptions;
-use crate::domain::rating::ranking::rank_log;
-use crate::domain::rating::vote_log::ColumnSet;
+use crate::domain::rating::votes::vote_log::ColumnSet;
 use crate::infra::storage::{Store, VoteRange};
 use crate::infra::stored_votes::vote_log::{LogQuery, ReadLogError, read_cast_votes};
 

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use super::PROGRAM_NAME;
-use crate::domain::integrity::automatic_exclusion::{AnomalousVoter, VotesToExclude, votes_to_exclude};
-use crate::domain::integrity::exclusion_rule::ExclusionRule;
-use crate::domain::integrity::exclusions_in_force::ExclusionsInForce;
-use crate::domain::integrity::voter_check_state::VoterCheckState;
-use crate::domain::rating::vote_log::ColumnSet;
+use crate::domain::integrity::anomalous_voters::voter_check_state::VoterCheckState;
+use crate::domain::integrity::exclusions::automatic_exclusion::{AnomalousVoter, VotesToExclude, votes_to_exclude};
+use crate::domain::integrity::exclusions::exclusion_rule::ExclusionRule;
+use crate::domain::integrity::exclusions::exclusions_in_force::ExclusionsInForce;
+use crate::domain::rating::votes::vote_log::ColumnSet;
 use crate::infra::clock::Clock;
 use crate::infra::config::{CurrentSettings, FlaggedVoterPolicy};
 use crate::infra::metrics;

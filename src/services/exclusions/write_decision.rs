@@ -1,10 +1,10 @@
-//! Writes a [decision](crate::domain::integrity::exclusion_decision) of the operator.
+//! Writes a [decision](crate::domain::integrity::exclusions::exclusion_decision) of the operator.
 
 use serde_json::json;
 
 use crate::admin::actor::{Actor, audit_json};
 use crate::domain::admin::action::AdminAction;
-use crate::domain::integrity::exclusion_decision::{ExclusionDecision, SelectedVote};
+use crate::domain::integrity::exclusions::exclusion_decision::{ExclusionDecision, SelectedVote};
 use crate::domain::time::Timestamp;
 use crate::infra::storage::{NewAuditEntry, NewExclusions, Store, StoreError};
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use tokio::sync::Mutex;
 
 use super::latest_leaderboard::LatestLeaderboard;
-use crate::domain::rating::leaderboard_days::{DayChanges, LeaderboardDay, day_changes};
-use crate::domain::rating::leaderboard_json;
+use crate::domain::rating::leaderboards::daily_rank_changes::{DayChanges, LeaderboardDay, day_changes};
+use crate::domain::rating::leaderboards::leaderboard_json;
 use crate::domain::time::{Timestamp, day_of};
 use crate::infra::storage::{Store, StoreError};
 

@@ -2,8 +2,8 @@
 //! rule in force.
 
 use super::background_report::{BackgroundReport, ReportError, VotesVersion, on_one_thread};
-use crate::domain::integrity::exclusion_report::ExclusionReport;
-use crate::domain::rating::vote_log::ColumnSet;
+use crate::domain::integrity::exclusions::exclusion_report::ExclusionReport;
+use crate::domain::rating::votes::vote_log::ColumnSet;
 use crate::infra::storage::Store;
 use crate::infra::stored_votes::vote_log::{LogQuery, read_cast_votes};
 

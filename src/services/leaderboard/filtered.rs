@@ -9,18 +9,18 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::domain::integrity::exclusions_in_force::ExclusionsInForce;
-use crate::domain::integrity::leaderboard_change::LeaderboardChange;
+use crate::domain::integrity::exclusions::exclusions_in_force::ExclusionsInForce;
+use crate::domain::integrity::exclusions::leaderboard_change::LeaderboardChange;
 use crate::domain::rating::FitError;
 use crate::domain::rating::counts::tally::Tally;
-use crate::domain::rating::differences::Differences;
-use crate::domain::rating::history::{Moment, history};
-use crate::domain::rating::leaderboard::Leaderboard;
-use crate::domain::rating::leaderboard_filter::{CountedVotes, LeaderboardFilter};
+use crate::domain::rating::leaderboards::differences::Differences;
+use crate::domain::rating::leaderboards::history::{Moment, history};
+use crate::domain::rating::leaderboards::leaderboard::Leaderboard;
+use crate::domain::rating::leaderboards::leaderboard_filter::{CountedVotes, LeaderboardFilter};
+use crate::domain::rating::leaderboards::ranking::{Ranking, rank_log, rank_log_with_differences};
 use crate::domain::rating::options::LeaderboardOptions;
-use crate::domain::rating::ranking::{Ranking, rank_log, rank_log_with_differences};
-use crate::domain::rating::slice::{Slice, SliceError};
-use crate::domain::rating::vote_log::{ColumnSet, VoteLog};
+use crate::domain::rating::votes::slice::{Slice, SliceError};
+use crate::domain::rating::votes::vote_log::{ColumnSet, VoteLog};
 use crate::domain::time::Timestamp;
 use crate::infra::cache_validity::CacheValidity;
 use crate::infra::config::CurrentSettings;
@@ -29,7 +29,7 @@ use crate::infra::storage::{Store, VoteRange};
 use crate::infra::stored_votes::prompt_index::read_prompt_index;
 use crate::infra::stored_votes::vote_log::{LogQuery, ReadLogError, read_cast_votes, read_log};
 use crate::infra::tasks::Tasks;
-use crate::render::chart::pairs::Pairs;
+use crate::render::chart::pair_values::Pairs;
 
 /// Number of moments in the rating history.
 const HISTORY_POINTS: usize = 40;
@@ -114,8 +114,12 @@ impl FilteredLeaderboards {
     /// Creates an empty cache.
     #[must_use]
     pub fn new(store: Store, settings: CurrentSettings, tasks: Tasks) -> Self {
-        let fits =
-            SingleFlight::new("fit_filtered_leaderboard", CACHE_CAPACITY, Throttle::new(COOL_DOWN_FACTOR, FIT_QUEUE_TIMEOUT), tasks);
+        let fits = SingleFlight::new(
+            "fit_filtered_leaderboard",
+            CACHE_CAPACITY,
+            Throttle::new(COOL_DOWN_FACTOR, FIT_QUEUE_TIMEOUT),
+            tasks,
+        );
         Self { store, settings, fits }
     }
 

@@ -1,10 +1,10 @@
 //! Robustness of the published leaderboard, and the cost of rigging it.
 
 use super::background_report::{BackgroundReport, ReportError, VotesVersion, on_one_thread};
-use crate::domain::integrity::rigging_report::{RiggingReport, rigging_report};
+use crate::domain::integrity::rigging::rigging_report::{RiggingReport, rigging_report};
 use crate::domain::rating::options::LeaderboardOptions;
 use crate::domain::rating::robustness::{OverallRobustness, RobustnessOptions, overall_robustness};
-use crate::domain::rating::vote_log::ColumnSet;
+use crate::domain::rating::votes::vote_log::ColumnSet;
 use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;
 use crate::infra::storage::Store;

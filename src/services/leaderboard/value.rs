@@ -10,12 +10,12 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::filtered::{FilteredLeaderboardError, FilteredLeaderboards, labels_changed_at};
-use crate::domain::rating::leaderboard_filter::LeaderboardFilter;
-use crate::domain::rating::slice::SliceError;
+use crate::domain::rating::leaderboards::leaderboard_filter::LeaderboardFilter;
 use crate::domain::rating::value::join::{ValueInput, join};
 use crate::domain::rating::value::report::ValueReport;
 use crate::domain::rating::value::usage::ArenaUsage;
-use crate::domain::rating::vote_log::ColumnSet;
+use crate::domain::rating::votes::slice::SliceError;
+use crate::domain::rating::votes::vote_log::ColumnSet;
 use crate::domain::time::Timestamp;
 use crate::infra::cache_validity::CacheValidity;
 use crate::infra::config::CurrentSettings;
@@ -57,7 +57,12 @@ impl ValueReports {
     /// Creates an empty cache.
     #[must_use]
     pub fn new(store: Store, settings: CurrentSettings, filtered: Arc<FilteredLeaderboards>, tasks: Tasks) -> Self {
-        let usages = SingleFlight::new("read_recent_usage", CACHE_CAPACITY, Throttle::new(COOL_DOWN_FACTOR, READING_QUEUE_TIMEOUT), tasks);
+        let usages = SingleFlight::new(
+            "read_recent_usage",
+            CACHE_CAPACITY,
+            Throttle::new(COOL_DOWN_FACTOR, READING_QUEUE_TIMEOUT),
+            tasks,
+        );
         Self { store, settings, filtered, usages }
     }
 

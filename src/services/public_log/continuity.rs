@@ -11,8 +11,8 @@ use crate::domain::public_log::hash::TreeHash;
 use crate::domain::public_log::merkle_proof::TreeHead;
 use crate::domain::public_log::signed_note::NoteError;
 use crate::domain::public_log::subtree::complete_parts;
-use crate::infra::public_log_key::UnusableKey;
-use crate::infra::signed_checkpoint_file::CheckpointFile;
+use crate::infra::public_log::signed_checkpoint_file::CheckpointFile;
+use crate::infra::public_log::signing_key::UnusableKey;
 use crate::infra::storage::{LogCheckpoint, Store};
 
 /// Compares key, checkpoint and entries of a database with each other and with the checkpoint in a data folder. Read-only.

@@ -28,7 +28,7 @@ use crate::domain::public_log::entry_bundle::EntryTooLong;
 use crate::domain::public_log::merkle_proof::TreeHead;
 use crate::domain::public_log::promised_vote::PromisedVote;
 use crate::infra::clock::Clock;
-use crate::infra::public_log_key::{PublicLogKey, UnusableKey};
+use crate::infra::public_log::signing_key::{PublicLogKey, UnusableKey};
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{OutageKind, Store, StoreError};
 use lag::LastLag;

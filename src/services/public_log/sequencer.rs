@@ -19,8 +19,8 @@ use crate::domain::public_log::promised_vote::VOTES_PER_STEP;
 use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;
 use crate::infra::config::CurrentSettings;
+use crate::infra::public_log::signed_checkpoint_file::CheckpointFile;
 use crate::infra::rng::SharedRng;
-use crate::infra::signed_checkpoint_file::CheckpointFile;
 use crate::infra::storage::{LogAppend, LogCheckpoint, LogSubject, NewLogEntry, UnloggedChange};
 use crate::leaderboard::latest_leaderboard::LatestLeaderboard;
 

@@ -14,7 +14,7 @@ use crate::domain::public_log::recount::{RatingRules, Recount};
 use crate::domain::public_log::signed_note::{InvalidKey, NoteError, VerifierKey};
 use crate::domain::public_log::tile::{Tile, TileKind};
 use crate::domain::public_log::trust_anchors::{SignedTree, TrustAnchors, TrustError, Verified};
-use crate::infra::public_log_reader::{PublicLogSource, SourceError};
+use crate::infra::public_log::reader::{PublicLogSource, SourceError};
 
 /// Maximum number of tiles fetched concurrently.
 const MAX_CONCURRENT_FETCHES: usize = 8;
@@ -94,9 +94,10 @@ pub async fn verify(
         tries += 1;
         // The leaderboard is read first: the log follows it.
         let published = match leaderboard {
-            LeaderboardSource::Published => {
-                Some(read_json("the leaderboard", source.read_document("api/v1/leaderboard", "leaderboard.json").await?)?)
-            }
+            LeaderboardSource::Published => Some(read_json(
+                "the leaderboard",
+                source.read_document("api/v1/leaderboard", "leaderboard.json").await?,
+            )?),
             LeaderboardSource::Skipped => None,
         };
         let read = match read_log(source, (known, &key), known_head, receipts, &progress).await {

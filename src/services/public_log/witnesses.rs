@@ -15,8 +15,8 @@ use crate::domain::public_log::merkle_proof::consistency_ranges;
 use crate::domain::public_log::signed_note::NoteError;
 use crate::infra::config::WitnessSettings;
 use crate::infra::llm::HttpClient;
+use crate::infra::public_log::witness::{WitnessAnswer, WitnessError, add_checkpoint};
 use crate::infra::storage::LogCheckpoint;
-use crate::infra::witness::{WitnessAnswer, WitnessError, add_checkpoint};
 
 /// Back-off after a witness failed, so that one that hangs does not delay the others each time.
 const FAILURE_COOL_DOWN: Duration = Duration::from_secs(60);

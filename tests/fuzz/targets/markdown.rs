@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::LazyLock;
 
 use ammonia::{Builder, UrlRelative};
-use langya::render::markup::{Renderer, render};
+use langya::render::markdown::{Renderer, render};
 use libfuzzer_sys::fuzz_target;
 
 const TAGS: &str = "a blockquote br code del div em h1 h2 h3 h4 h5 h6 hr li ol p pre span strong table tbody td th thead tr \

@@ -6,10 +6,10 @@
 use std::sync::LazyLock;
 
 use langya::domain::benchmark::item::Item;
-use langya::domain::benchmark::superclue::construction::Draft;
+use langya::domain::benchmark::suites::superclue::construction::Draft;
 use langya::domain::benchmark::{Suite, SuiteOptions, custom_suite, suite};
 use langya::domain::judging::reasoning::SplitReply;
-use langya::domain::judging::verdict::pair::Levels;
+use langya::domain::judging::verdict::pairwise::Levels;
 use langya::domain::judging::verdict::{self, Rating, SCORE_RANGE, Verdict};
 use libfuzzer_sys::fuzz_target;
 

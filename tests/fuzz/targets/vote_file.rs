@@ -7,7 +7,7 @@ use std::fs;
 use std::io::Write;
 
 use flate2::{Compression, write::GzEncoder};
-use langya::domain::rating::vote_log::ColumnSet;
+use langya::domain::rating::votes::vote_log::ColumnSet;
 use langya::formats::votes::{ReadOptions, read_log};
 use libfuzzer_sys::fuzz_target;
 use tempfile::NamedTempFile;

@@ -1,8 +1,8 @@
 //! The page of benchmark runs: what each costs, and how far it is.
 
 use langya::domain::admin::role::Role;
-use langya::domain::benchmark::run_manifest::RunManifest;
-use langya::domain::benchmark::run_state::{DueCount, RunSnapshot, RunState};
+use langya::domain::benchmark::runs::run_manifest::RunManifest;
+use langya::domain::benchmark::runs::run_state::{DueCount, RunSnapshot, RunState};
 use langya::domain::judging::budget::{Spent, Tokens};
 use langya::domain::time::Timestamp;
 use langya::infra::clock::Clock as _;

@@ -4,7 +4,7 @@ use langya::domain::admin::role::Role;
 use reqwest::StatusCode;
 
 use super::browser::{arena, signed_in};
-use crate::api_keys::get_with;
+use crate::access_control::api_keys::get_with;
 
 #[actix_web::test]
 async fn an_operator_makes_and_revokes_keys_on_the_page() {

@@ -1,7 +1,7 @@
 //! The review queues: a reviewer decides leaks and labels, one at a time.
 
 use langya::domain::admin::role::Role;
-use langya::domain::benchmark::judgement::JudgeTokens;
+use langya::domain::benchmark::scores::judgement::JudgeTokens;
 use langya::domain::labeling::LabelOrigin;
 use langya::domain::labeling::scheme::Scheme;
 use langya::domain::time::Timestamp;

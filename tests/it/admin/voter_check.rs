@@ -2,7 +2,7 @@
 
 use langya::domain::admin::role::Role;
 use langya::domain::battle::Outcome;
-use langya::domain::rating::vote_log::{ColumnSet, VoteLog};
+use langya::domain::rating::votes::vote_log::{ColumnSet, VoteLog};
 use langya::infra::config::FlaggedVoterPolicy;
 use langya::infra::events::Event;
 use reqwest::StatusCode;

@@ -6,8 +6,8 @@ use langya::formats::tables::Format;
 use langya::infra::config::VoteAccess;
 use langya::infra::storage::AuditFilter;
 use langya::infra::stored_votes::selection::select;
-use langya::services::transfer::export::{self, ExportSelection};
-use langya::services::transfer::vote_lines::{LineFormat, vote_lines};
+use langya::services::import_export::export::{self, ExportSelection};
+use langya::services::import_export::vote_log_pages::{LineFormat, vote_lines};
 use reqwest::StatusCode;
 use serde_json::Value;
 

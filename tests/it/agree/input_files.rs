@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::votes::four_questions;
 use super::{agree, files, nothing, result, share};
-use crate::correlate::{close, found};
+use crate::correlation::correlate::{close, found};
 use crate::support::program::langya;
 
 #[test]

@@ -8,7 +8,7 @@ mod votes;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::correlate::{close, found};
+use crate::correlation::correlate::{close, found};
 use crate::support::program::{Run, langya};
 
 /// A folder with people's file and the judge's.

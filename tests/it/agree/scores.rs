@@ -6,7 +6,7 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use super::{agree, files, kappa, nothing, result, share};
-use crate::correlate::{close, found};
+use crate::correlation::correlate::{close, found};
 use crate::support::program::langya;
 
 /// Scores of one question a row and one model a column, by one rater.

@@ -7,7 +7,7 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use super::{agree, files, kappa, nothing, result, share};
-use crate::correlate::{close, found};
+use crate::correlation::correlate::{close, found};
 use crate::support::program::langya;
 use crate::support::ratings::shared;
 

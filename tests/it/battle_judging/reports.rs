@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use langya::domain::battle::Outcome;
 use langya::domain::battle_judging::subject::JudgedSubject;
-use langya::domain::benchmark::judgement::{Game, JudgeTokens, Status};
+use langya::domain::benchmark::scores::judgement::{Game, JudgeTokens, Status};
 use langya::domain::correlation::{Aliases, Series, SeriesName};
 use langya::domain::judging::verdict::Preference;
 use langya::domain::rating::options::LeaderboardOptions;

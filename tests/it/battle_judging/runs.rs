@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use langya::domain::battle_judging::subject::JudgedSubject;
-use langya::domain::benchmark::judgement::{Game, Status};
+use langya::domain::benchmark::scores::judgement::{Game, Status};
 use serde_json::Value;
 
 use super::{Battle, RUN, dozen, fair, field_of, qualities, report, share, verdicts};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use langya::domain::benchmark::judgement::Status;
+use langya::domain::benchmark::scores::judgement::Status;
 use langya::infra::storage::{BenchFilter, IncludeText};
 use serde_json::Value;
 
@@ -160,7 +160,7 @@ async fn failed_judgements_are_asked_again_only_where_that_is_wanted() {
     let dialogues = &dialogues()[..2];
     field.write("mt.jsonl", data(dialogues));
     field.done(&["import", "suite", "mtbench101", "mt.jsonl"]).await;
-    field.done(&["bench", "run", "mtbench101", "--judge", "judge"]).await;
+    field.unreadable(&["bench", "run", "mtbench101", "--judge", "judge"]).await;
     let asked = field.requests("judge");
     mended.store(true, Ordering::SeqCst);
     field.done(&["bench", "judge", "mtbench101", "--judge", "judge"]).await;

@@ -79,7 +79,7 @@ async fn five_levels_are_counted_by_game_and_weight_against_the_baseline() {
 /// Three levels are another prompt and another variant, whose judge here never says one of three.
 async fn the_two_ways_are_kept_apart(field: &Field) {
     let run = ["bench", "run", "superclue-open", "--models", "one", "--judge", "judge", "--baseline", "base"];
-    field.done(&run).await;
+    field.unreadable(&run).await;
     let plain = field.scores("superclue-open").await;
     assert_eq!(plain[&("one".to_owned(), "overall".to_owned())], None, "no verdict of five is one of three: {plain:?}");
     let compat = [run.as_slice(), &["--ablation", "five_levels", "--compat", "superclue-open.first_token"]].concat();

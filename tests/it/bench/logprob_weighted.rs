@@ -1,6 +1,7 @@
-//! Scores weighted by the judge's own probabilities, from end to end: asked for, kept, read again, shown in reports and on the page of an item.
+//! Scores weighted by the judge's own probabilities, from end to end: asked for, kept, read again, shown in reports and on the page of an
+//! item.
 
-use langya::domain::benchmark::judgement::Judgement;
+use langya::domain::benchmark::scores::judgement::Judgement;
 use langya::domain::judging::verdict::{Rating, Verdict};
 use langya::infra::storage::{BenchFilter, BenchSet, IncludeText};
 use serde_json::{Value, json};

@@ -174,6 +174,14 @@ impl Field {
         run.stdout
     }
 
+    /// Runs the program, which has to say that no verdict can be read, and returns what it said.
+    pub(crate) async fn unreadable(&self, arguments: &[&str]) -> String {
+        let run = self.run(arguments).await;
+        assert_eq!(run.code, Some(1), "{arguments:?}: {}{}", run.stdout, run.stderr);
+        assert!(run.stderr.contains("contains a verdict"), "{}", run.stderr);
+        run.stderr
+    }
+
     /// Runs the program, which has to refuse its input, and returns what it said.
     pub(crate) async fn refused(&self, arguments: &[&str]) -> String {
         let run = self.run(arguments).await;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use langya::domain::benchmark::judgement::Status;
+use langya::domain::benchmark::scores::judgement::Status;
 use langya::infra::storage::{BenchFilter, BenchJudgementRow, IncludeText};
 use serde_json::{Value, json};
 

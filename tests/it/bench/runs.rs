@@ -1,6 +1,6 @@
 //! What `langya bench runs` says of a run: while it asks, at its end, and after it was killed.
 
-use langya::domain::benchmark::run_state::{DueCount, RunState};
+use langya::domain::benchmark::runs::run_state::{DueCount, RunState};
 use serde_json::{Value, json};
 
 use super::mtbench101::{data, dialogues};

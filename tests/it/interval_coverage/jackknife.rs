@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use langya::domain::battle::ModelId;
 use langya::domain::battle::pairing::{ModelPool, PairingRules, Policy, PoolEntry, choose_pair};
+use langya::domain::rating::leaderboards::ranking::rank_log;
 use langya::domain::rating::options::{IntervalMethod, LeaderboardOptions};
-use langya::domain::rating::ranking::rank_log;
 use langya::domain::rating::simulate::{PairingPolicy, Simulation, SimulationOptions, VoterActivity};
-use langya::domain::rating::vote_log::{Labels, VoteLog};
+use langya::domain::rating::votes::vote_log::{Labels, VoteLog};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 

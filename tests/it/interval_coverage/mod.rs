@@ -5,10 +5,10 @@ mod jackknife;
 mod simulation;
 mod style;
 
+use langya::domain::rating::leaderboards::ranking::rank_log;
 use langya::domain::rating::options::{IntervalMethod, LeaderboardOptions};
-use langya::domain::rating::ranking::rank_log;
 use langya::domain::rating::simulate::{Simulation, SimulationOptions};
-use langya::domain::rating::vote_log::VoteLog;
+use langya::domain::rating::votes::vote_log::VoteLog;
 
 use crate::support::size;
 

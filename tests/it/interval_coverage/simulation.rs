@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use langya::domain::battle::Outcome;
 use langya::domain::rating::simulate::{PairingPolicy, Simulation, SimulationError, SimulationOptions, VoterActivity};
-use langya::domain::rating::vote_log::{ColumnSet, VoteLog};
+use langya::domain::rating::votes::vote_log::{ColumnSet, VoteLog};
 use langya::formats::simulation::{SimulatedVotesFile, write_true_strengths};
 use langya::formats::tables::Format;
 use langya::formats::votes::{ReadOptions, read_log};

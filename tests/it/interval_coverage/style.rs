@@ -1,15 +1,15 @@
 //! Coverage of the intervals of ratings and effects under style control.
 
-use langya::domain::rating::bradley_terry::fit;
 use langya::domain::rating::counts::comparison::ComparisonSet;
 use langya::domain::rating::counts::tally::Tally;
-use langya::domain::rating::fit::ModelStrength;
+use langya::domain::rating::leaderboards::ranking::rank_log;
 use langya::domain::rating::options::{IntervalMethod, LeaderboardOptions};
-use langya::domain::rating::ranking::rank_log;
-use langya::domain::rating::scoring::Scoring;
 use langya::domain::rating::simulate::{Simulation, SimulationOptions, VoterActivity};
+use langya::domain::rating::strengths::bradley_terry::fit;
+use langya::domain::rating::strengths::fit::ModelStrength;
 use langya::domain::rating::style::{StyleOptions, fit_style};
-use langya::domain::rating::vote_log::VoteLog;
+use langya::domain::rating::votes::scoring::Scoring;
+use langya::domain::rating::votes::vote_log::VoteLog;
 
 use super::{Coverage, arenas, log_of, small};
 

@@ -1,7 +1,7 @@
 //! Models that always win or always lose have a bound in place of a rating.
 
 use langya::domain::battle::Outcome::{AWins, BWins, Tie};
-use langya::domain::rating::fit::Direction;
+use langya::domain::rating::strengths::fit::Direction;
 
 use super::{BALANCED, check, leaderboard, limit_points};
 use crate::support::ratings::line;

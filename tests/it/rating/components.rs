@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use langya::domain::battle::Outcome::{AWins, BWins, Tie};
-use langya::domain::rating::fit::Direction;
+use langya::domain::rating::strengths::fit::Direction;
 
 use super::{leaderboard, limit_points};
 use crate::support::ratings::{line, points};

@@ -4,7 +4,7 @@ use langya::domain::battle::Outcome::{AWins, BWins, BothBad, Tie};
 use langya::domain::rating::counts::comparison::ComparisonSet;
 use langya::domain::rating::notes::RatingNote;
 use langya::domain::rating::options::{IntervalMethod, LeaderboardOptions};
-use langya::domain::rating::vote_log::{Labels, VoteLog};
+use langya::domain::rating::votes::vote_log::{Labels, VoteLog};
 
 use super::{check, every_method, leaderboard};
 use crate::support::ratings::{leaderboard_of, line, log_of, points};

@@ -2,16 +2,28 @@
 
 mod bounds;
 mod components;
+pub(super) mod derived_tables;
 mod hard_cases;
+pub(super) mod jackknife;
 mod options;
+pub(super) mod pooling;
 mod properties;
 mod reference_results;
+pub(super) mod robustness;
+pub(super) mod robustness_overall;
+pub(super) mod sequential;
+pub(super) mod slices;
+pub(super) mod stats;
+pub(super) mod style;
+pub(super) mod ties;
+pub(super) mod value;
+pub(super) mod vote_covariates;
 
 use langya::domain::battle::Outcome::{self, AWins, BWins, Tie};
-use langya::domain::rating::leaderboard::Leaderboard;
+use langya::domain::rating::leaderboards::leaderboard::Leaderboard;
 use langya::domain::rating::options::{IntervalMethod, LeaderboardOptions};
-use langya::domain::rating::scoring::{Scoring, TieRule};
-use langya::domain::rating::vote_log::Labels;
+use langya::domain::rating::votes::scoring::{Scoring, TieRule};
+use langya::domain::rating::votes::vote_log::Labels;
 
 use crate::support::ratings::{Votes, leaderboard_of, log_of, points};
 

@@ -3,11 +3,11 @@
 use langya::domain::battle::Outcome::{AWins, BothBad, Tie};
 use langya::domain::rating::FitError;
 use langya::domain::rating::counts::comparison::Comparison;
-use langya::domain::rating::elo::EloTable;
-use langya::domain::rating::leaderboard::Leaderboard;
+use langya::domain::rating::leaderboards::leaderboard::Leaderboard;
+use langya::domain::rating::leaderboards::ranking::rank_log;
 use langya::domain::rating::options::{Anchor, IntervalMethod, LeaderboardOptions, Method};
-use langya::domain::rating::ranking::rank_log;
-use langya::domain::rating::scoring::{BothBadRule, Scoring, TieRule};
+use langya::domain::rating::strengths::elo::EloTable;
+use langya::domain::rating::votes::scoring::{BothBadRule, Scoring, TieRule};
 
 use super::{BALANCED, leaderboard};
 use crate::support::ratings::{leaderboard_of, line, log_of, points};

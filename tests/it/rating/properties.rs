@@ -1,16 +1,16 @@
 //! Properties of rankings of any votes.
 
 use langya::domain::battle::Outcome::{self, AWins, BWins, Tie};
-use langya::domain::rating::bradley_terry::fit;
 use langya::domain::rating::counts::comparison::ComparisonSet;
 use langya::domain::rating::counts::tally::Tally;
-use langya::domain::rating::elo::EloTable;
-use langya::domain::rating::fit::ModelStrength;
-use langya::domain::rating::leaderboard::{Leaderboard, RankedModel};
+use langya::domain::rating::leaderboards::leaderboard::{Leaderboard, RankedModel};
+use langya::domain::rating::leaderboards::ranking::{rank, rank_log};
 use langya::domain::rating::options::{Anchor, LeaderboardOptions};
-use langya::domain::rating::ranking::{rank, rank_log};
-use langya::domain::rating::scoring::Scoring;
-use langya::domain::rating::vote_log::InternedTexts;
+use langya::domain::rating::strengths::bradley_terry::fit;
+use langya::domain::rating::strengths::elo::EloTable;
+use langya::domain::rating::strengths::fit::ModelStrength;
+use langya::domain::rating::votes::scoring::Scoring;
+use langya::domain::rating::votes::vote_log::InternedTexts;
 use proptest::prelude::*;
 
 use crate::support::ratings::{connected_votes, leaderboard_of, line, recorded};

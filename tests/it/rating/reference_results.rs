@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use langya::domain::rating::leaderboard::RankedModel;
+use langya::domain::rating::leaderboards::leaderboard::RankedModel;
 use langya::domain::rating::options::{IntervalMethod, LeaderboardOptions};
 
 use crate::support::ratings::{agree, leaderboard_of, read_votes, shared};

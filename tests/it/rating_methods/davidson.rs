@@ -1,9 +1,9 @@
 //! Ties by Davidson: closed forms, and the tie parameter.
 
 use langya::domain::battle::Outcome::{AWins, BWins, BothBad, Tie};
-use langya::domain::rating::fit::Direction;
 use langya::domain::rating::options::{IntervalMethod, LeaderboardOptions};
-use langya::domain::rating::scoring::{BothBadRule, Scoring, TieRule};
+use langya::domain::rating::strengths::fit::Direction;
+use langya::domain::rating::votes::scoring::{BothBadRule, Scoring, TieRule};
 
 use super::{POINTS, Z, by, davidson, near};
 use crate::support::ratings::{leaderboard_of, line, log_of, points};

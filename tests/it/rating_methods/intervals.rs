@@ -3,14 +3,14 @@
 use langya::domain::battle::Outcome::{AWins, Tie};
 use langya::domain::rating::FitError;
 use langya::domain::rating::counts::comparison::ComparisonSet;
-use langya::domain::rating::elo::EloTable;
-use langya::domain::rating::leaderboard::Leaderboard;
+use langya::domain::rating::counts::weighting::Reweight;
+use langya::domain::rating::intervals::sequential_testing::{NeighbourState, SequentialOptions};
+use langya::domain::rating::leaderboards::leaderboard::Leaderboard;
+use langya::domain::rating::leaderboards::ranking::{rank, rank_log};
 use langya::domain::rating::notes::RatingNote;
 use langya::domain::rating::options::{IntervalMethod, LeaderboardOptions};
-use langya::domain::rating::ranking::{rank, rank_log};
-use langya::domain::rating::sequential_testing::{NeighbourState, SequentialOptions};
-use langya::domain::rating::vote_log::VoteLog;
-use langya::domain::rating::weighting::Reweight;
+use langya::domain::rating::strengths::elo::EloTable;
+use langya::domain::rating::votes::vote_log::VoteLog;
 use langya::domain::stats::resample::BootstrapOptions;
 
 use super::{by, davidson, with_voters};

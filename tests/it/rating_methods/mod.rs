@@ -8,8 +8,8 @@ mod slices;
 mod weights;
 
 use langya::domain::rating::options::{IntervalMethod, LeaderboardOptions};
-use langya::domain::rating::scoring::{Scoring, TieRule};
-use langya::domain::rating::vote_log::{Labels, VoteLog};
+use langya::domain::rating::votes::scoring::{Scoring, TieRule};
+use langya::domain::rating::votes::vote_log::{Labels, VoteLog};
 
 /// The normal quantile of a 95 % interval.
 const Z: f64 = 1.959_963_984_540_054;

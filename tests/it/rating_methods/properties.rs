@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use langya::domain::battle::Outcome::{self, AWins, BWins, BothBad, Tie};
-use langya::domain::rating::leaderboard::{Leaderboard, RankedModel};
+use langya::domain::rating::counts::weighting::Reweight;
+use langya::domain::rating::leaderboards::leaderboard::{Leaderboard, RankedModel};
 use langya::domain::rating::options::{IntervalMethod, LeaderboardOptions};
-use langya::domain::rating::scoring::{Scoring, TieRule};
-use langya::domain::rating::weighting::Reweight;
+use langya::domain::rating::votes::scoring::{Scoring, TieRule};
 use langya::domain::stats::resample::BootstrapOptions;
 use proptest::prelude::*;
 

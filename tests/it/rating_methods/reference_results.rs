@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use langya::domain::rating::leaderboard::RankedModel;
-use langya::domain::rating::matrices::Matrices;
+use langya::domain::rating::counts::weighting::Reweight;
+use langya::domain::rating::leaderboards::leaderboard::RankedModel;
+use langya::domain::rating::leaderboards::pair_matrices::Matrices;
 use langya::domain::rating::options::{IntervalMethod, LeaderboardOptions};
-use langya::domain::rating::vote_log::ColumnSet;
-use langya::domain::rating::weighting::Reweight;
+use langya::domain::rating::votes::vote_log::ColumnSet;
 use langya::formats::votes::{ReadOptions, read_log};
 
 use super::by;

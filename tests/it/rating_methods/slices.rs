@@ -1,8 +1,8 @@
 //! Slices of the votes.
 
 use langya::domain::battle::Outcome::{AWins, Tie};
-use langya::domain::rating::slice::{Slice, SliceError, Turns};
-use langya::domain::rating::vote_log::{Labels, VoteLog};
+use langya::domain::rating::votes::slice::{Slice, SliceError, Turns};
+use langya::domain::rating::votes::vote_log::{Labels, VoteLog};
 
 use crate::support::ratings::log_of;
 

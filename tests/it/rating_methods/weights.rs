@@ -2,9 +2,9 @@
 
 use langya::domain::battle::Outcome::Tie;
 use langya::domain::rating::FitError;
+use langya::domain::rating::counts::weighting::Reweight;
+use langya::domain::rating::leaderboards::ranking::rank_log;
 use langya::domain::rating::options::LeaderboardOptions;
-use langya::domain::rating::ranking::rank_log;
-use langya::domain::rating::weighting::Reweight;
 
 use crate::support::ratings::log_of;
 

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use langya::domain::battle::ModelId;
 use langya::domain::benchmark::item::ItemSampling;
-use langya::domain::benchmark::judgement::{Game, JudgeTokens, Judgement, Status};
-use langya::domain::benchmark::run_manifest::RunManifest;
-use langya::domain::benchmark::run_state::{DueCount, RunSnapshot, RunState};
+use langya::domain::benchmark::runs::run_manifest::RunManifest;
+use langya::domain::benchmark::runs::run_state::{DueCount, RunSnapshot, RunState};
+use langya::domain::benchmark::scores::judgement::{Game, JudgeTokens, Judgement, Status};
 use langya::domain::benchmark::suite_id::SuiteId;
 use langya::domain::judging::budget::{Spent, Tokens};
 use langya::domain::judging::token_probabilities::NumberToken;

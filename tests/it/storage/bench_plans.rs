@@ -1,9 +1,9 @@
 //! What every database promises of plans of benchmarks.
 
 use langya::domain::admin::action::AdminAction;
-use langya::domain::benchmark::run_plan::{PlannedSuite, RunPlan};
-use langya::domain::benchmark::run_report::{PlannedStep, RequestTotal};
-use langya::domain::benchmark::run_state::RunState;
+use langya::domain::benchmark::runs::run_plan::{PlannedSuite, RunPlan};
+use langya::domain::benchmark::runs::run_report::{PlannedStep, RequestTotal};
+use langya::domain::benchmark::runs::run_state::RunState;
 use langya::domain::time::Timestamp;
 use langya::infra::storage::{AuditFilter, NewBenchPlan, PlanHeartbeat, PlanStep, Store};
 

@@ -1,6 +1,6 @@
 //! Which of the stored leaderboards is the latest.
 
-use langya::domain::rating::leaderboard_snapshot::LeaderboardSnapshot;
+use langya::domain::rating::leaderboards::leaderboard_snapshot::LeaderboardSnapshot;
 use langya::domain::time::Timestamp;
 use langya::infra::storage::{Store, StoredLeaderboard};
 use langya::services::leaderboard::latest_leaderboard::LatestLeaderboard;

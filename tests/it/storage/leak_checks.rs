@@ -1,6 +1,6 @@
 //! What every database promises of checks for leaks.
 
-use langya::domain::benchmark::judgement::JudgeTokens;
+use langya::domain::benchmark::scores::judgement::JudgeTokens;
 use langya::domain::time::Timestamp;
 use langya::infra::storage::{LeakCheckCounts, LeakCheckRow, LeakCheckStatus, NewExclusions, NewVoteRow, Store};
 

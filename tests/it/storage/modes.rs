@@ -3,9 +3,9 @@
 use langya::domain::battle::mode::BattleMode;
 use langya::domain::battle::progress::{Progress, Stage};
 use langya::domain::battle::{BattleId, ModelId, Outcome, Side};
-use langya::domain::integrity::exclusion_rule::ExclusionRule;
+use langya::domain::integrity::exclusions::exclusion_rule::ExclusionRule;
 use langya::domain::model_register::days::number_of;
-use langya::domain::rating::own_leaderboard::OwnVote;
+use langya::domain::rating::leaderboards::own_leaderboard::OwnVote;
 use langya::domain::time::Timestamp;
 use langya::infra::storage::{BattleRow, NewVoteRow, OwnBattlesFilter, Store, VoteExclusion};
 

@@ -5,11 +5,11 @@ use langya::domain::admin::deletion_request::{DeletionRequestState, DeletionScop
 use langya::domain::battle::progress::Stage;
 use langya::domain::battle::{BattleId, ModelId, Outcome, VisitorId};
 use langya::domain::battle_judging::subject::JudgedSubject;
-use langya::domain::benchmark::judgement::{Game, Status};
+use langya::domain::benchmark::scores::judgement::{Game, Status};
 use langya::domain::campaign::assignment::{AssignmentKind, CampaignShape};
 use langya::domain::campaign::items::CampaignItem;
 use langya::domain::campaign::judged_rows::JudgedRow;
-use langya::domain::integrity::exclusion_rule::ExclusionRule;
+use langya::domain::integrity::exclusions::exclusion_rule::ExclusionRule;
 use langya::domain::judging::verdict::Preference;
 use langya::domain::moderation::{ModeratedPart, ModerationFlagState};
 use langya::domain::time::Timestamp;

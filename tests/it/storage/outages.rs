@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use langya::domain::admin::action::AdminAction;
 use langya::domain::battle::BattleId;
-use langya::domain::integrity::exclusion_rule::ExclusionRule;
+use langya::domain::integrity::exclusions::exclusion_rule::ExclusionRule;
 use langya::infra::config::StorageSettings;
 use langya::infra::storage::{
     IfMissing, InsertedVote, NewVoteRow, OutageKind, Store, StoreError, VoteExclusion, VoteRange,

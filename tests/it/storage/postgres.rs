@@ -10,8 +10,8 @@ use langya::formats::tables::Format;
 use langya::formats::votes::ReadOptions;
 use langya::infra::config::StorageSettings;
 use langya::infra::storage::{DataLock, IfMissing, Imported, InsertedVote, JobLock, Store, StoreError};
-use langya::services::transfer::export::{self, ExportSelection};
-use langya::services::transfer::import::{self, VotesFile};
+use langya::services::import_export::export::{self, ExportSelection};
+use langya::services::import_export::import::{self, VotesFile};
 use serde_json::{Value, json};
 use sqlx::postgres::PgPool;
 

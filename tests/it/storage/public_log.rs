@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use langya::domain::battle::{BattleId, VisitorId};
-use langya::domain::integrity::exclusion_rule::ExclusionRule;
+use langya::domain::integrity::exclusions::exclusion_rule::ExclusionRule;
 use langya::domain::integrity::pseudonym::voter_pseudonym;
 use langya::domain::public_log::checkpoint::Checkpoint;
 use langya::domain::public_log::commitment::{PrivateParts, PrivateTurn};
@@ -13,22 +13,22 @@ use langya::domain::public_log::entry::LogEntry;
 use langya::domain::public_log::hash::TreeHash;
 use langya::domain::public_log::merkle_proof::TreeHead;
 use langya::domain::public_log::tile::{Tile, TileKind};
-use langya::domain::rating::leaderboard_snapshot::LeaderboardSnapshot;
+use langya::domain::rating::leaderboards::leaderboard_snapshot::LeaderboardSnapshot;
 use langya::domain::time::Timestamp;
 use langya::formats::votes::ReadOptions;
 use langya::infra::clock::SystemClock;
 use langya::infra::config::{CurrentSettings, Settings};
-use langya::infra::public_log_key::PublicLogKey;
+use langya::infra::public_log::signed_checkpoint_file::CheckpointFile;
+use langya::infra::public_log::signing_key::PublicLogKey;
 use langya::infra::rng::SharedRng;
-use langya::infra::signed_checkpoint_file::CheckpointFile;
 use langya::infra::storage::{
     LogAppend, LogCheckpoint, LogSubject, NewLogEntry, NewSalt, Store, StoredLeaderboard, UnloggedVotes, VoteExclusion,
 };
+use langya::services::import_export::import::{self, VotesFile};
 use langya::services::leaderboard::latest_leaderboard::LatestLeaderboard;
 use langya::services::public_log::reader::PublicLogLookup;
 use langya::services::public_log::sequencer::{Sequencer, SequencerDependencies};
 use langya::services::public_log::{PublicLog, PublicLogError};
-use langya::services::transfer::import::{self, VotesFile};
 use serde_json::Value;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;

@@ -2,7 +2,7 @@
 
 use langya::domain::battle::progress::{Progress, Stage};
 use langya::domain::battle::{BattleId, ModelId, Outcome, Side};
-use langya::domain::benchmark::arena_votes::QuestionVotes;
+use langya::domain::benchmark::scores::arena_votes::QuestionVotes;
 use langya::domain::time::Timestamp;
 use langya::infra::storage::{EditedTurn, FirstQuestion, InsertedVote, NewVoteRow, Store, StoredLeaderboard};
 

@@ -3,7 +3,7 @@
 use langya::domain::battle::{BattleId, Outcome};
 use langya::domain::battle_judging::subject::JudgedSubject;
 use langya::domain::benchmark::item::ItemSampling;
-use langya::domain::benchmark::judgement::{Game, JudgeTokens, Status};
+use langya::domain::benchmark::scores::judgement::{Game, JudgeTokens, Status};
 use langya::domain::judging::verdict::Preference;
 use langya::domain::time::Timestamp;
 use langya::infra::storage::{JudgeSpending, SettledGame, Store, VerdictRow};

@@ -4,14 +4,14 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use langya::domain::admin::action::AdminAction;
-use langya::domain::integrity::exclusion_decision::ExclusionDecision;
-use langya::domain::integrity::exclusion_rule::ExclusionRule;
+use langya::domain::integrity::anomalous_voters::simulated_riggers::{RiggerSimulation, RiggerStrategy, add_riggers};
+use langya::domain::integrity::anomalous_voters::voter_check_state::VoterCheckState;
+use langya::domain::integrity::exclusions::exclusion_decision::ExclusionDecision;
+use langya::domain::integrity::exclusions::exclusion_rule::ExclusionRule;
 use langya::domain::integrity::pseudonym::voter_pseudonym;
-use langya::domain::integrity::simulated_riggers::{RiggerSimulation, RiggerStrategy, add_riggers};
 use langya::domain::integrity::vote_filter::VoteFilter;
-use langya::domain::integrity::voter_check_state::VoterCheckState;
 use langya::domain::rating::simulate::{Simulation, SimulationOptions};
-use langya::domain::rating::vote_log::VoteLog;
+use langya::domain::rating::votes::vote_log::VoteLog;
 use langya::domain::time::Timestamp;
 use langya::formats::votes::ReadOptions;
 use langya::infra::clock::SystemClock;
@@ -22,7 +22,7 @@ use langya::infra::stored_votes::selection::select;
 use langya::services::admin::actor::Actor;
 use langya::services::exclusions::voter_check::VoterCheck;
 use langya::services::exclusions::write_decision::{DecisionContext, write_decision};
-use langya::services::transfer::import::{self, VotesFile};
+use langya::services::import_export::import::{self, VotesFile};
 use sqlx::postgres::PgPool;
 
 use super::admin::entry;

@@ -1,9 +1,9 @@
 //! AlignBench: its data file, types and dimensions, what the judge is shown, and the means of means.
 
-use langya::domain::benchmark::alignbench::{CATEGORIES, DIMENSIONS, dimensions_of};
 use langya::domain::benchmark::item::Item;
-use langya::domain::benchmark::judgement::{Game, Judgement, Status};
-use langya::domain::benchmark::score::Coverage;
+use langya::domain::benchmark::scores::judgement::{Game, Judgement, Status};
+use langya::domain::benchmark::scores::score::Coverage;
+use langya::domain::benchmark::suites::alignbench::{CATEGORIES, DIMENSIONS, dimensions_of};
 use langya::domain::benchmark::{JudgeMode, Suite};
 
 use super::{answer, asked, data, judged, rated, read_fixture, reference, suite_with};

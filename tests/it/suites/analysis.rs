@@ -7,8 +7,8 @@ use langya::domain::benchmark::analysis::length::{GameLengths, ScoredLength, lon
 use langya::domain::benchmark::analysis::position_bias::PositionBias;
 use langya::domain::benchmark::analysis::self_preference::{ScoresByJudge, self_preferences};
 use langya::domain::benchmark::analysis::self_preference_matrix::{CrossScore, SelfPreferenceMatrix};
-use langya::domain::benchmark::judgement::{Game, Judgement, Status};
 use langya::domain::benchmark::published::by_id;
+use langya::domain::benchmark::scores::judgement::{Game, Judgement, Status};
 use langya::domain::benchmark::table_layout::{TableKind, layouts, title};
 use langya::domain::judging::verdict::Preference::{A, B, Tie};
 use langya::domain::stats::{Share, Undefined};

@@ -1,8 +1,8 @@
 //! Suites of the user's own: a file of TOML and lines of JSON, in each of the judge modes.
 
 use langya::domain::benchmark::item::Item;
-use langya::domain::benchmark::judgement::{Game, JudgeStep, Judgement};
-use langya::domain::benchmark::score::{Coverage, Verdicts};
+use langya::domain::benchmark::scores::judgement::{Game, JudgeStep, Judgement};
+use langya::domain::benchmark::scores::score::{Coverage, Verdicts};
 use langya::domain::benchmark::{JudgeMode, Scale, Suite, SuiteOptions, custom_suite};
 use langya::domain::judging::verdict::{Letter, Margin, Preference, Verdict};
 

@@ -14,7 +14,7 @@ mod urs;
 use std::path::{Path, PathBuf};
 
 use langya::domain::benchmark::item::{Answer, Item, ItemSampling};
-use langya::domain::benchmark::judgement::{Game, JudgeRequest, JudgeStep, Judgement, Status};
+use langya::domain::benchmark::scores::judgement::{Game, JudgeRequest, JudgeStep, Judgement, Status};
 use langya::domain::benchmark::{Suite, SuiteOptions, suite};
 use langya::domain::judging::verdict::{Rating, Verdict};
 

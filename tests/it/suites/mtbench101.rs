@@ -2,9 +2,9 @@
 
 use langya::domain::battle::message::{Message, MessageRole};
 use langya::domain::benchmark::item::{Item, Question};
-use langya::domain::benchmark::judgement::{Game, JudgeStep, Judgement, Status};
-use langya::domain::benchmark::mtbench101::{TASKS, judged_turns};
-use langya::domain::benchmark::score::Coverage;
+use langya::domain::benchmark::scores::judgement::{Game, JudgeStep, Judgement, Status};
+use langya::domain::benchmark::scores::score::Coverage;
+use langya::domain::benchmark::suites::mtbench101::{TASKS, judged_turns};
 use langya::domain::benchmark::{Suite, SuiteOptions, suite};
 use langya::domain::language::Language;
 

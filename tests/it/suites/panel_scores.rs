@@ -1,10 +1,10 @@
 //! Every model by every judge, and by all judges together.
 
 use langya::domain::benchmark::item::Item;
-use langya::domain::benchmark::judgement::{Game, JudgeTokens, Judgement, Status};
-use langya::domain::benchmark::mixed_settings::MixedSettings;
-use langya::domain::benchmark::panel_scores::{JudgePanel, JudgementTable, JudgementsByBaseline, ModelScores};
-use langya::domain::benchmark::score::Coverage;
+use langya::domain::benchmark::runs::mixed_settings::MixedSettings;
+use langya::domain::benchmark::scores::judgement::{Game, JudgeTokens, Judgement, Status};
+use langya::domain::benchmark::scores::panel_scores::{JudgePanel, JudgementTable, JudgementsByBaseline, ModelScores};
+use langya::domain::benchmark::scores::score::Coverage;
 use langya::domain::correlation::{Aliases, SuiteSeries, SuiteUsed};
 use langya::domain::judging::budget::Prices;
 use langya::domain::language::Language;

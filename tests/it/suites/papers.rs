@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use langya::domain::benchmark::alignbench::CATEGORIES;
 use langya::domain::benchmark::item::{Item, Question};
-use langya::domain::benchmark::judgement::{Game, Judgement};
-use langya::domain::benchmark::mtbench101::TASKS;
-use langya::domain::benchmark::score::{Scores, mean};
-use langya::domain::benchmark::superclue::capability_of;
-use langya::domain::benchmark::urs::INTENTS;
+use langya::domain::benchmark::scores::judgement::{Game, Judgement};
+use langya::domain::benchmark::scores::score::{Scores, mean};
+use langya::domain::benchmark::suites::alignbench::CATEGORIES;
+use langya::domain::benchmark::suites::mtbench101::TASKS;
+use langya::domain::benchmark::suites::superclue::capability_of;
+use langya::domain::benchmark::suites::urs::INTENTS;
 use langya::domain::judging::verdict::{Preference, Verdict};
 use langya::domain::language::Language;
 
@@ -75,7 +75,7 @@ fn the_average_of_mtbench101_table_3_is_the_mean_of_the_tasks() {
     for row in &models {
         // Two turns each: the six tasks that skip the first are judged on the second.
         let items: Vec<Item> = TASKS.iter().enumerate().map(|(place, task)| item(place, task.code, 2)).collect();
-        let of_task = |(place, task): (usize, &langya::domain::benchmark::mtbench101::DialogueTask)| {
+        let of_task = |(place, task): (usize, &langya::domain::benchmark::suites::mtbench101::DialogueTask)| {
             let score = number(row, &task.code.to_lowercase());
             [1, 2].map(|turn| rated(&place.to_string(), turn, score, &[]))
         };

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use langya::domain::benchmark::alignbench::CATEGORIES;
 use langya::domain::benchmark::item::{Item, Question};
-use langya::domain::benchmark::mtbench101::TASKS;
 use langya::domain::benchmark::published::{Published, SubjectKind, ValueUnit, by_id, of_suite, series};
-use langya::domain::benchmark::score::mean;
-use langya::domain::benchmark::superclue::CAPABILITIES;
-use langya::domain::benchmark::urs::INTENTS;
+use langya::domain::benchmark::scores::score::mean;
+use langya::domain::benchmark::suites::alignbench::CATEGORIES;
+use langya::domain::benchmark::suites::mtbench101::TASKS;
+use langya::domain::benchmark::suites::superclue::CAPABILITIES;
+use langya::domain::benchmark::suites::urs::INTENTS;
 use langya::domain::language::Language;
 use langya::domain::stats::correlation::{kendall, pearson, spearman};
 
@@ -52,7 +52,7 @@ fn keys(suite: &str, categories: &[&str]) -> BTreeSet<String> {
     };
     let both = categories.iter().flat_map(|category| Language::ALL.map(|language| (category, language)));
     let scores = suite_with(suite, None, &[]).score(&both.map(item).collect::<Vec<_>>(), &[]);
-    let writing = langya::domain::benchmark::alignbench::DIMENSIONS.map(|name| format!("dimension:{name}"));
+    let writing = langya::domain::benchmark::suites::alignbench::DIMENSIONS.map(|name| format!("dimension:{name}"));
     scores.0.iter().map(|score| score.part.key()).chain(writing).collect()
 }
 

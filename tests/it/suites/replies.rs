@@ -1,8 +1,9 @@
 //! Judges' replies against the acceptance vectors: what is read, and what the official programs would read.
 
-use langya::domain::judging::verdict::pair::both_games;
+use langya::domain::judging::verdict::pairwise::both_games;
 use langya::domain::judging::verdict::{
-    GameResult, Preference, Rating, VerdictError, choice, dictionary, original_parsers, pair, rating,
+    GameResult, Preference, Rating, VerdictError, bracketed_score, dimension_scores, option_letter, original_parsers,
+    pairwise,
 };
 use serde_json::Value;
 
@@ -28,7 +29,7 @@ fn dictionaries_are_read_as_the_vectors_say() {
         println!("{}", vector["in"]);
         let reply = vector["in"].as_str().unwrap();
         let recommended = &vector["recommended"];
-        same(&dictionary::parse(reply, &ALIGNBENCH), recommended["score"].as_f64(), &recommended["rating"]);
+        same(&dimension_scores::parse(reply, &ALIGNBENCH), recommended["score"].as_f64(), &recommended["rating"]);
         let official = &vector["official"];
         let score = official["score"].as_f64().filter(|score| *score > 0.0);
         same(&original_parsers::alignbench(reply), score, &official["rating"]);
@@ -43,10 +44,10 @@ fn replies_to_urs_are_read_as_the_vectors_say_and_more_of_them() {
         let reply = vector["in"].as_str().unwrap();
         let expected = &vector["official"];
         same(&original_parsers::urs(reply, &SOLVING), expected["综合得分"].as_f64(), expected);
-        assert!(dictionary::parse(reply, &SOLVING).is_ok(), "every one of them names an overall score");
+        assert!(dimension_scores::parse(reply, &SOLVING).is_ok(), "every one of them names an overall score");
     }
     let echoed = vectors[0]["in"].as_str().unwrap();
-    let read = dictionary::parse(echoed, &SOLVING).unwrap();
+    let read = dimension_scores::parse(echoed, &SOLVING).unwrap();
     assert_eq!((read.score, read.dimensions["事实正确性"], read.dimensions["满足用户需求"]), (9.0, 9.0, 8.0));
 }
 
@@ -56,7 +57,7 @@ fn ratings_are_read_as_the_vectors_say() {
     for vector in vectors.as_array().unwrap() {
         println!("{}", vector["in"]);
         let reply = vector["in"].as_str().unwrap();
-        same(&rating::parse(reply), vector["recommended"].as_f64(), &Value::Null);
+        same(&bracketed_score::parse(reply), vector["recommended"].as_f64(), &Value::Null);
         same(&original_parsers::mtbench101(reply), vector["opencompass"].as_f64(), &Value::Null);
     }
 }
@@ -74,7 +75,7 @@ fn preferences_are_read_as_the_vectors_say_but_for_the_last_token() {
         let (reply, winner) = (vector["in"].as_str().unwrap(), vector["winner"].as_str().unwrap());
         assert_eq!(spelled(original_parsers::fastchat(reply)), winner, "{reply}");
         let last = if reply == "not [[A]] but [[B]]" { "B" } else { winner };
-        assert_eq!(spelled(pair::parse(reply)), last, "{reply}");
+        assert_eq!(spelled(pairwise::parse(reply)), last, "{reply}");
     }
 }
 
@@ -103,7 +104,7 @@ fn two_games_make_one_result_as_the_vectors_say() {
 fn letters_are_read_as_the_vectors_say() {
     let Some(vectors) = vectors("close_parse") else { return };
     for vector in vectors.as_array().unwrap() {
-        let read = choice::parse(vector["in"].as_str().unwrap());
+        let read = option_letter::parse(vector["in"].as_str().unwrap());
         assert_eq!(read.map(|letter| letter.as_str()), vector["out"].as_str(), "{vector}");
     }
 }

@@ -2,9 +2,9 @@
 
 use langya::domain::benchmark::Suite;
 use langya::domain::benchmark::item::{Item, Question};
-use langya::domain::benchmark::judgement::{Game, JudgeStep, Judgement, Status};
-use langya::domain::benchmark::score::{Coverage, Scores};
-use langya::domain::benchmark::superclue::construction::{Draft, DraftPrompt};
+use langya::domain::benchmark::scores::judgement::{Game, JudgeStep, Judgement, Status};
+use langya::domain::benchmark::scores::score::{Coverage, Scores};
+use langya::domain::benchmark::suites::superclue::construction::{Draft, DraftPrompt};
 use langya::domain::judging::verdict::{Letter, Preference, Verdict};
 use langya::domain::language::Language;
 

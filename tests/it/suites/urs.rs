@@ -2,9 +2,9 @@
 
 use langya::domain::benchmark::Suite;
 use langya::domain::benchmark::item::Item;
-use langya::domain::benchmark::judgement::{Game, Judgement, Status};
-use langya::domain::benchmark::score::Coverage;
-use langya::domain::benchmark::urs::INTENTS;
+use langya::domain::benchmark::scores::judgement::{Game, Judgement, Status};
+use langya::domain::benchmark::scores::score::Coverage;
+use langya::domain::benchmark::suites::urs::INTENTS;
 use langya::domain::judging::verdict::Verdict;
 use langya::domain::language::Language;
 

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use langya::domain::battle::Outcome::{self, Tie};
-use langya::domain::rating::leaderboard::{Leaderboard, RankedModel};
+use langya::domain::rating::leaderboards::leaderboard::{Leaderboard, RankedModel};
+use langya::domain::rating::leaderboards::ranking::rank_log;
 use langya::domain::rating::options::LeaderboardOptions;
-use langya::domain::rating::ranking::rank_log;
-use langya::domain::rating::vote_log::{ColumnSet, VoteLog};
+use langya::domain::rating::votes::vote_log::{ColumnSet, VoteLog};
 use langya::formats::votes::{ReadOptions, read_log};
 use proptest::prelude::*;
 use serde_json::Value;

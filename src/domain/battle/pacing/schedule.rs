@@ -279,7 +279,8 @@ type GapOfText = fn(&Arrivals, BytesPerChar, Option<usize>) -> Duration;
 /// only where a model needs it for its own script.
 fn slower([a, b]: [&Arrivals; 2], gap: GapOfText, longest: Duration) -> Duration {
     let (text, shared) = (denser(a, b), shared(a, b));
-    let kept = |texts: [BytesPerChar; 2]| gap(a, texts[0], shared).max(gap(b, texts[1], shared)).mul_f64(TEMPO_SLOWDOWN);
+    let kept =
+        |texts: [BytesPerChar; 2]| gap(a, texts[0], shared).max(gap(b, texts[1], shared)).mul_f64(TEMPO_SLOWDOWN);
     kept([a, b].map(Arrivals::bytes_per_char)).max(kept([text; 2]).min(longest))
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use hashbrown::HashMap;
 
-use crate::benchmark::judgement::{Judgement, Status};
+use crate::benchmark::scores::judgement::{Judgement, Status};
 
 /// Number of a judge's judgements by final status; repeated attempts count once.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

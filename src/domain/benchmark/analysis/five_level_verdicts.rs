@@ -6,9 +6,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::benchmark::judgement::{Game, Judgement};
-use crate::benchmark::pairwise::votes;
-use crate::benchmark::score::{Verdicts, WeightedValue};
+use crate::benchmark::judging_forms::pairwise::votes;
+use crate::benchmark::scores::judgement::{Game, Judgement};
+use crate::benchmark::scores::score::{Verdicts, WeightedValue};
 use crate::judging::verdict::{Margin, Preference, Verdict};
 use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::resample::{BootstrapOptions, replicates, resample_indices, uncertainty};
@@ -151,10 +151,10 @@ mod tests {
     use super::*;
     use crate::battle::Outcome;
     use crate::benchmark::item::ItemSampling;
-    use crate::benchmark::judgement::Status;
+    use crate::benchmark::scores::judgement::Status;
+    use crate::rating::leaderboards::ranking::rank_log;
     use crate::rating::options::LeaderboardOptions;
-    use crate::rating::ranking::rank_log;
-    use crate::rating::vote_log::VoteLog;
+    use crate::rating::votes::vote_log::VoteLog;
 
     use Margin::{Clear, Slight};
     use Preference::{A, B, Tie};

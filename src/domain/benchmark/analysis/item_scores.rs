@@ -9,8 +9,8 @@ use serde::Serialize;
 
 use crate::benchmark::Suite;
 use crate::benchmark::item::Item;
-use crate::benchmark::judgement::{Judgement, Status};
-use crate::benchmark::score::{Verdicts, mean};
+use crate::benchmark::scores::judgement::{Judgement, Status};
+use crate::benchmark::scores::score::{Verdicts, mean};
 use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::correlation::pearson_r;
 use crate::stats::distribution::Summary;
@@ -306,14 +306,14 @@ mod tests {
     use crate::benchmark::SuiteOptions;
     use crate::benchmark::analysis::any_judgement;
     use crate::benchmark::item::Question;
-    use crate::benchmark::registry::suite;
+    use crate::benchmark::suites::registry::suite;
     use crate::judging::verdict::{Rating, Verdict};
     use crate::language::Language;
 
     fn item(id: &str) -> Item {
         Item {
             id: id.to_owned(),
-            category: crate::benchmark::urs::INTENTS[0].name.to_owned(),
+            category: crate::benchmark::suites::urs::INTENTS[0].name.to_owned(),
             subcategory: None,
             language: Language::English,
             turns: vec![Question { question: "q".to_owned(), reference: Some("r".to_owned()) }],

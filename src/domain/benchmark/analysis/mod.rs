@@ -12,14 +12,15 @@ pub mod item_scores;
 pub mod judges;
 pub mod length;
 pub mod position_bias;
+pub mod run_comparison;
 pub mod self_preference;
 pub mod self_preference_matrix;
 pub mod weighted_scores;
 
 /// Judgement as a template for tests.
 #[cfg(test)]
-fn any_judgement() -> crate::benchmark::judgement::Judgement {
-    use crate::benchmark::judgement::{Game, Judgement, Status};
+fn any_judgement() -> crate::benchmark::scores::judgement::Judgement {
+    use crate::benchmark::scores::judgement::{Game, Judgement, Status};
     Judgement {
         suite: String::new(),
         suite_version: String::new(),

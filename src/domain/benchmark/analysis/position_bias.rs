@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use crate::benchmark::judgement::{Game, Judgement};
-use crate::benchmark::score::Verdicts;
+use crate::benchmark::scores::judgement::{Game, Judgement};
+use crate::benchmark::scores::score::Verdicts;
 use crate::judging::verdict::{Preference, Verdict};
 use crate::stats::{Share, Undefined};
 

@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use crate::benchmark::judgement::Judgement;
-use crate::benchmark::run_selector::RunSelector;
+use crate::benchmark::runs::run_selector::RunSelector;
+use crate::benchmark::scores::judgement::Judgement;
 use crate::benchmark::suite_options::split_references;
 use crate::judging::verdict::Verdict;
 use crate::stats::Undefined;

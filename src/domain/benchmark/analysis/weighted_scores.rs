@@ -1,6 +1,6 @@
 //! Comparison of probability-weighted scores with the scores that judges wrote.
 
-use crate::benchmark::judgement::Judgement;
+use crate::benchmark::scores::judgement::Judgement;
 use crate::judging::verdict::{Rating, Verdict};
 
 /// Scores of one judge with requested token probabilities.

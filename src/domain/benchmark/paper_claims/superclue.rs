@@ -139,8 +139,11 @@ fn mixture(row: &Mixed) -> Claim {
     let series: Vec<&[f64]> = series.iter().map(Vec::as_slice).collect();
     let found = best(&series, &votes(), WEIGHT_SEARCH).expect(WHOLE);
     let weight = |((name, printed), ours): ((&&str, &&str), &f64)| {
-        let number =
-            Number::compare_with_printed(BilingualText::new(&format!("weight of {name}"), &format!("{name} 的权重")), printed, *ours);
+        let number = Number::compare_with_printed(
+            BilingualText::new(&format!("weight of {name}"), &format!("{name} 的权重")),
+            printed,
+            *ours,
+        );
         Number { decimals: 3, ..number }
     };
     let mut numbers: Vec<Number> = row.sets.iter().zip(row.weights).zip(&found.weights).map(weight).collect();
@@ -220,7 +223,8 @@ fn close_cells() -> Vec<f64> {
     close.subjects().into_iter().map(of).collect()
 }
 
-/// Finds the numbers of correct and of all answers, up to [`MAX_QUESTIONS_PER_CAPABILITY`], whose share is nearest to the printed one; the largest on a tie.
+/// Finds the numbers of correct and of all answers, up to [`MAX_QUESTIONS_PER_CAPABILITY`], whose share is nearest to the printed one;
+/// the largest on a tie.
 fn counted(percent: f64) -> (u32, u32) {
     let of = |all: u32| {
         let right = (0..=all).min_by(|&one, &other| {
@@ -294,7 +298,11 @@ fn second() -> Claim {
     let says = BilingualText::new("MiniMax is the second-best model overall.", "MiniMax 总体排名第二。");
     let numbers = vec![
         Number::compare_with_printed(BilingualText::new("place on CLOSE", "CLOSE 名次"), "2", place("superclue_close")),
-        Number::compare_with_printed(BilingualText::new("place on OPEN ALL", "OPEN ALL 名次"), "2", place("superclue_open")),
+        Number::compare_with_printed(
+            BilingualText::new("place on OPEN ALL", "OPEN ALL 名次"),
+            "2",
+            place("superclue_open"),
+        ),
     ];
     let numbers = numbers.into_iter().map(|number| Number { decimals: 0, ..number }).collect();
     Claim::new("S27", (PAPER, "Results, beside Table 2"), says, numbers).or_else(BilingualText::new(

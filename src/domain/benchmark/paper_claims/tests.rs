@@ -86,8 +86,9 @@ fn verdicts_are_what_the_numbers_say_and_every_contradiction_is_reported() {
 
 #[test]
 fn a_printed_number_may_be_missed_by_half_of_its_last_digit() {
-    let agrees =
-        |printed: &str, ours: f64| Number::compare_with_printed(BilingualText::new("n", "数"), printed, ours).agrees.unwrap();
+    let agrees = |printed: &str, ours: f64| {
+        Number::compare_with_printed(BilingualText::new("n", "数"), printed, ours).agrees.unwrap()
+    };
     assert!(agrees("0.11", 0.1077) && agrees("0.11", 0.115) && !agrees("0.11", 0.1151));
     assert!(agrees("7", 7.0) && !agrees("7", 6.0) && agrees("0.7950", 0.79495));
     let p = |under, p| Number::significance(BilingualText::new("p", "p"), under, p).agrees;

@@ -38,12 +38,18 @@ fn overall() -> Claim {
         ),
     );
     let name = BilingualText::new("greatest distance", "最大偏差");
-    Claim::new("U4", (PAPER, "Table 4"), says, vec![Number::largest_deviation(name, far.len(), most(far.into_iter()), 0.0066)])
+    Claim::new(
+        "U4",
+        (PAPER, "Table 4"),
+        says,
+        vec![Number::largest_deviation(name, far.len(), most(far.into_iter()), 0.0066)],
+    )
 }
 
 fn cases() -> Claim {
     let says = BilingualText::new("The benchmark has 1024 cases.", "评测集共有 1024 道题。");
-    let number = Number::compare_with_printed(BilingualText::new("sum of the intents", "各意图之和"), "1024", all_cases());
+    let number =
+        Number::compare_with_printed(BilingualText::new("sum of the intents", "各意图之和"), "1024", all_cases());
     let numbers = vec![Number { decimals: 0, ..number }];
     Claim::new("U5", (PAPER, "Table 4"), says, numbers).or_else(BilingualText::new(
         "The six intents of the same table have 1030 cases together.",

@@ -1,8 +1,8 @@
 //! Scores printed in the papers, as reference series: shown separately from an arena's own runs, and usable in correlation studies.
 //!
-//! Only facts: scores with their source. `series.toml` lists the series, and a file named after its id has the values by subject and part.
-//! Parts have the keys of [`Part::key`](super::score::Part::key), so a published column and one of a run of the same suite have the same
-//! name.
+//! Only facts: scores with their source. `series.toml` lists the series, and a file named after its id has the values by subject and
+//! part. Parts have the keys of [`Part::key`](super::scores::score::Part::key), so a published column and one of a run of the same suite
+//! have the same name.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;

@@ -7,8 +7,8 @@ use serde::Serialize;
 use super::judged::JudgedUnit;
 use super::log_by;
 use crate::rating::FitError;
+use crate::rating::leaderboards::ranking::rank_log;
 use crate::rating::options::{IntervalMethod, LeaderboardOptions};
-use crate::rating::ranking::rank_log;
 use crate::stats::resample::BootstrapOptions;
 
 /// Number of resamples behind each interval over items.
@@ -39,7 +39,7 @@ pub(super) fn item_intervals(
         ..options.clone()
     };
     let models = rank_log(&log, &options)?.models;
-    let interval = |model: crate::rating::leaderboard::RankedModel| ItemInterval {
+    let interval = |model: crate::rating::leaderboards::leaderboard::RankedModel| ItemInterval {
         model: model.model,
         lower: model.lower,
         upper: model.upper,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::battle::Outcome;
-use crate::benchmark::judgement::{Game, Status};
+use crate::benchmark::scores::judgement::{Game, Status};
 use crate::campaign::assignment::AssignmentKind;
 use crate::campaign::ending::{CampaignEnding, EndCondition};
 use crate::campaign::judgement::UnitJudgement;

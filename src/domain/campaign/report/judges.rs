@@ -15,7 +15,7 @@ use crate::battle_judging::agreement::Rate;
 use crate::battle_judging::leaderboards::verdict_log;
 use crate::battle_judging::report::{SHOWN_HASH_CHARS, position};
 use crate::battle_judging::verdicts::{Judge, JudgedVote, by_judge};
-use crate::rating::vote_log::VoteLog;
+use crate::rating::votes::vote_log::VoteLog;
 use crate::stats::agreement::choices::Choice;
 use crate::stats::agreement::kappa::cohen_of_counts;
 use crate::stats::confidence::ConfidenceLevel;
@@ -245,7 +245,7 @@ impl ChoiceTable {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::benchmark::judgement::{Game, Status};
+    use crate::benchmark::scores::judgement::{Game, Status};
     use crate::campaign::assignment::AssignmentKind;
     use crate::campaign::judgement::UnitJudgement;
     use crate::judging::verdict::Preference;

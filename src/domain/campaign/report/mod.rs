@@ -34,12 +34,12 @@ use super::judgement::UnitJudgement;
 use super::plan::Task;
 use crate::battle::Outcome;
 use crate::rating::FitError;
-use crate::rating::leaderboard::RankedModel;
+use crate::rating::intervals::sequential_testing::NeighbourPair;
+use crate::rating::leaderboards::leaderboard::RankedModel;
+use crate::rating::leaderboards::ranking::rank_log;
 use crate::rating::notes::{RatingNote, serialize_texts};
 use crate::rating::options::LeaderboardOptions;
-use crate::rating::ranking::rank_log;
-use crate::rating::sequential_testing::NeighbourPair;
-use crate::rating::vote_log::{ColumnSet, VoteLog};
+use crate::rating::votes::vote_log::{ColumnSet, VoteLog};
 
 /// Report of a campaign.
 #[derive(Debug, Clone, PartialEq, Serialize)]

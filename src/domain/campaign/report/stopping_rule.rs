@@ -1,17 +1,17 @@
 //! Stopping rule: ends a campaign once it has enough judgements, before every unit has all of its own.
 //!
 //! Checking after every judgement and stopping when models seem to differ has a higher error rate than the interval of a single check. So
-//! the rule uses the intervals of a confidence sequence ([`crate::rating::sequential_testing`]), which hold at all checks simultaneously.
-//! Which models are neighbours depends on the judgements, so the intervals hold for all pairs of models at once (Bonferroni). They are
-//! narrowest at the planned number of judgements, which is known before the campaign begins.
+//! the rule uses the intervals of a confidence sequence ([`crate::rating::intervals::sequential_testing`]), which hold at all checks
+//! simultaneously. Which models are neighbours depends on the judgements, so the intervals hold for all pairs of models at once
+//! (Bonferroni). They are narrowest at the planned number of judgements, which is known before the campaign begins.
 
 use super::judged::JudgedUnit;
 use super::vote_log;
 use crate::rating::FitError;
+use crate::rating::intervals::sequential_testing::{NeighbourPair, NeighbourState, SequentialOptions};
+use crate::rating::leaderboards::ranking::rank_log;
 use crate::rating::options::LeaderboardOptions;
-use crate::rating::ranking::rank_log;
-use crate::rating::sequential_testing::{NeighbourPair, NeighbourState, SequentialOptions};
-use crate::rating::vote_log::VotersKnown;
+use crate::rating::votes::vote_log::VotersKnown;
 use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::real_len;
 
@@ -48,8 +48,12 @@ pub fn neighbours(
     let sequential = Some(SequentialOptions { optimal_at_battles, ..SequentialOptions::default() });
     let options = LeaderboardOptions { confidence, sequential, ..LeaderboardOptions::default() };
     let leaderboard = rank_log(&log, &options)?;
-    let few: Vec<&str> =
-        leaderboard.models.iter().filter(|model| model.battles < MIN_COMPARISONS_PER_MODEL).map(|model| model.model.as_str()).collect();
+    let few: Vec<&str> = leaderboard
+        .models
+        .iter()
+        .filter(|model| model.battles < MIN_COMPARISONS_PER_MODEL)
+        .map(|model| model.model.as_str())
+        .collect();
     let mut neighbours = leaderboard.neighbours;
     for pair in &mut neighbours {
         if few.contains(&pair.upper.as_str()) || few.contains(&pair.lower.as_str()) {

@@ -210,7 +210,8 @@ fn is_name(token: &str) -> bool {
 }
 
 fn has_speaker(tokens: &[&str]) -> bool {
-    const NOUNS_FOR_MODEL: [&str; 9] = ["assistant", "ai", "model", "chatbot", "bot", "chat", "window", "answer", "reply"];
+    const NOUNS_FOR_MODEL: [&str; 9] =
+        ["assistant", "ai", "model", "chatbot", "bot", "chat", "window", "answer", "reply"];
     tokens.iter().any(|token| SPEAKER_WORDS.contains(token))
         || tokens.windows(2).any(|pair| pair[0] == "this" && NOUNS_FOR_MODEL.contains(&pair[1]))
         || tokens.windows(2).any(|pair| matches!(pair, ["本", "人" | "尊" | "助" | "模"] | ["在", "下"] | ["鄙", "人"]))

@@ -8,8 +8,8 @@ use serde::Deserialize;
 
 use super::normalized_text::NormalizedText;
 use super::spelling::{
-    MIN_DISGUISED_LENGTH, NameHit, NameKind, NamePattern, VARIANT_WORDS, after_version, is_letter_sign, is_person, is_whole, shape,
-    spells_backwards,
+    MIN_DISGUISED_LENGTH, NameHit, NameKind, NamePattern, VARIANT_WORDS, after_version, is_letter_sign, is_person,
+    is_whole, shape, spells_backwards,
 };
 
 /// First words of display names that do not identify a model by themselves.

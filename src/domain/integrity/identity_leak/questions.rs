@@ -91,7 +91,9 @@ pub(super) fn is_answer(sentence: &Sentence) -> bool {
     let rest = without_names(sentence);
     let about_self = || FIRST_PERSON.is_match(&rest) && !DENIAL.is_match(&rest);
     let is_short = || is_short(&rest) && !rest.contains('?') && !DENIAL.is_match(&rest);
-    is_named(sentence) && sentence.number < MAX_ANSWER_SENTENCES && (ONLY_FILLER_WORDS.is_match(&rest) || about_self() || is_short())
+    is_named(sentence)
+        && sentence.number < MAX_ANSWER_SENTENCES
+        && (ONLY_FILLER_WORDS.is_match(&rest) || about_self() || is_short())
 }
 
 /// Returns whether an answer is a few words and a name, without a comparison of models.
@@ -195,11 +197,12 @@ pub(super) fn is_signature_name(sentence: &Sentence) -> bool {
         Regex::new(rule).expect("the built-in rule is a regular expression")
     });
     let rest = without_names(sentence);
-    let is_bare =
-        sentence.number > 0 && (SIGNATURE_TITLE.is_match(&rest) && has_model(sentence) || !rest.contains(char::is_alphabetic));
+    let is_bare = sentence.number > 0
+        && (SIGNATURE_TITLE.is_match(&rest) && has_model(sentence) || !rest.contains(char::is_alphabetic));
     is_named(sentence)
         && (is_bare && VALEDICTION.is_match(sentence.former.trim())
-            || sentence.number == 0 && (AUTHOR_LABEL.is_match(&rest) || is_of_model(sentence) && CONFIRMATION_WITH_NAME.is_match(&rest))
+            || sentence.number == 0
+                && (AUTHOR_LABEL.is_match(&rest) || is_of_model(sentence) && CONFIRMATION_WITH_NAME.is_match(&rest))
             || BYLINE.is_match(&rest) && is_short(&rest))
 }
 

@@ -58,7 +58,8 @@ impl Sentence {
         let Some(name) = self.names_in(form, range).last().map(|name| name.at[form as usize]) else { return false };
         let said = &self.form(form)[range.clone()];
         let quoted = self.quoted[form as usize].iter().find(|quoted| quoted.contains(&name));
-        let is_outside = quoted.is_some_and(|quoted| range.start < quoted.start && name - quoted.start > MIN_PHRASE_BYTES);
+        let is_outside =
+            quoted.is_some_and(|quoted| range.start < quoted.start && name - quoted.start > MIN_PHRASE_BYTES);
         is_outside && !said.contains("you are") && !said.contains("你是")
     }
 

@@ -27,7 +27,10 @@ fn is_label_of_another(before: &str) -> bool {
             |注|说|声明|提示|答|附|补充|话|备注|介绍|前言|结论|总之|坦白|秘密|彩蛋|我|题外|另|旁白|身份|名|来源|公平|透明|利益|最后|首先|其次|一|剧情|角色|提醒|友情|温馨|免责|小贴士|如下|结果|输出|总结|真相|公布|揭晓";
         Regex::new(rule).expect("the built-in rule is a regular expression")
     });
-    SPEAKER_LABEL.captures(before).and_then(|found| found.get(1)).is_some_and(|label| !OWN_LABEL.is_match(label.as_str()))
+    SPEAKER_LABEL
+        .captures(before)
+        .and_then(|found| found.get(1))
+        .is_some_and(|label| !OWN_LABEL.is_match(label.as_str()))
 }
 
 /// Returns whether a sentence begins with the label of another speaker.

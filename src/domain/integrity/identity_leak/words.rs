@@ -162,7 +162,8 @@ const WORD_CLASSES: &[(&str, &str)] = &[
 ];
 
 static CLASS_OF: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::new(|| {
-    let entries = WORD_CLASSES.iter().flat_map(|(classes, words)| words.split('|').map(move |word| (word.trim(), *classes)));
+    let entries =
+        WORD_CLASSES.iter().flat_map(|(classes, words)| words.split('|').map(move |word| (word.trim(), *classes)));
     let mut known = HashMap::new();
     entries.for_each(|(word, classes)| {
         known.entry(word).or_insert(classes);
@@ -198,7 +199,8 @@ impl WordClasses {
     /// Adds the first entry that matches the beginning of these words and returns its number of words.
     fn read(&mut self, words: &[(usize, &str)]) -> usize {
         let is_han = words[0].1.chars().all(is_han);
-        let longest = words.iter().take(MAX_PHRASE_WORDS).take_while(|word| word.1.chars().all(is_han_or_letter)).count();
+        let longest =
+            words.iter().take(MAX_PHRASE_WORDS).take_while(|word| word.1.chars().all(is_han_or_letter)).count();
         for length in (1..=longest).rev() {
             let parts = words[..length].iter().map(|word| word.1).collect::<Vec<_>>();
             let phrase = parts.join(if is_han { "" } else { " " });

@@ -1,23 +1,23 @@
 //! Parsers of judges' replies, one file per reply format. An unreadable reply is a [`VerdictError`], never a score.
 //!
-//! [`dictionary`] parses scores by dimension with an overall score, [`rating`] parses `[[7]]`, [`pair`] parses `[[A]]` and `[[A>>B]]`, and
-//! [`choice`] parses the letter of a multiple-choice answer. [`original_parsers`] reproduce the benchmarks' own programs, for comparison
-//! with their results.
+//! [`dictionary`](dimension_scores) parses scores by dimension with an overall score, [`rating`](bracketed_score) parses `[[7]]`,
+//! [`pair`](pairwise) parses `[[A]]` and `[[A>>B]]`, and [`choice`](option_letter) parses the letter of a multiple-choice answer.
+//! [`original_parsers`] reproduce the benchmarks' own programs, for comparison with their results.
 
-pub mod choice;
-pub mod dictionary;
+pub mod bracketed_score;
+pub mod dimension_scores;
 mod number;
+pub mod option_letter;
 pub mod original_parsers;
-pub mod pair;
-pub mod rating;
+pub mod pairwise;
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::choice::Letter;
-pub use self::pair::{GameResult, Margin, Preference};
+pub use self::option_letter::Letter;
+pub use self::pairwise::{GameResult, Margin, Preference};
 
 /// Valid range of scores.
 pub const SCORE_RANGE: RangeInclusive<f64> = 1.0..=10.0;

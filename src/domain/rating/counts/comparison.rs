@@ -3,7 +3,7 @@
 //! [`ComparisonSet`] takes votes one at a time, so a running arena records new votes and refits without reading the log
 //! again; its counts can be stored and restored. [`Tally`] is the input of the fits: models ordered by name and pairs
 //! ordered by their models, so that neither the order of the votes nor the side of a model changes a single bit of a
-//! fit. Elo depends on the order and is updated vote by vote ([`crate::rating::elo`]).
+//! fit. Elo depends on the order and is updated vote by vote ([`crate::rating::strengths::elo`]).
 
 use std::collections::HashMap;
 
@@ -11,8 +11,8 @@ use super::count_by_pair::count_by_pair;
 use super::pair_counts::PairCounts;
 use super::tally::Tally;
 use crate::battle::Outcome;
-use crate::rating::scoring::Scoring;
-use crate::rating::vote_log::{InternedTexts, SelfPlay, VoteLog};
+use crate::rating::votes::scoring::Scoring;
+use crate::rating::votes::vote_log::{InternedTexts, SelfPlay, VoteLog};
 
 /// One vote between two models, by position in the comparison set or the vote log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

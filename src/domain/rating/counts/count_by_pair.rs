@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use super::pair_counts::PairCounts;
 use crate::battle::Outcome;
-use crate::rating::vote_log::VoteLog;
+use crate::rating::votes::vote_log::VoteLog;
 
 /// Maximum number of models for the dense table, which then takes 64 MB.
 const MAX_DENSE_MODELS: usize = 2_000;
@@ -22,7 +22,11 @@ pub(in crate::rating) fn count_by_pair(log: &VoteLog) -> Vec<(u32, u32, PairCoun
     let votes = VoteSlice { a: &log.a, b: &log.b, outcomes: &log.outcomes };
     let models = log.models.as_slice().len();
     // A counter holds at most 2^32 − 1 votes.
-    if models <= MAX_DENSE_MODELS && u32::try_from(log.len()).is_ok() { count_in_dense_table(models, votes) } else { hashed(votes) }
+    if models <= MAX_DENSE_MODELS && u32::try_from(log.len()).is_ok() {
+        count_in_dense_table(models, votes)
+    } else {
+        hashed(votes)
+    }
 }
 
 /// A range of votes, in columns.

@@ -6,6 +6,7 @@ pub mod pair_counts;
 pub mod pair_votes;
 pub mod slice_vote_counts;
 pub mod tally;
+pub mod weighting;
 
 pub(super) mod count_by_pair;
 pub(super) mod votes_by_voter;

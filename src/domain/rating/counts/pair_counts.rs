@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::battle::Outcome;
 use crate::battle::vote_receipt::CrowdAgreement;
-use crate::rating::scoring::Scoring;
+use crate::rating::votes::scoring::Scoring;
 
 /// Minimum number of earlier votes on a pair for a comparison with a new vote.
 pub const MIN_VOTES_TO_COMPARE: u64 = 10;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::count_by_pair::count_by_pair;
 use super::pair_counts::PairCounts;
-use crate::rating::scoring::Scoring;
-use crate::rating::vote_log::VoteLog;
+use crate::rating::votes::scoring::Scoring;
+use crate::rating::votes::vote_log::VoteLog;
 use crate::stats::agreement::wins::WinCounts;
 use crate::stats::real;
 

@@ -2,8 +2,8 @@
 
 use super::tally::Tally;
 use crate::battle::Outcome;
-use crate::rating::scoring::Scoring;
-use crate::rating::vote_log::{Labels, VoteLog};
+use crate::rating::votes::scoring::Scoring;
+use crate::rating::votes::vote_log::{Labels, VoteLog};
 
 /// One rated vote.
 #[derive(Debug, Clone, Copy)]

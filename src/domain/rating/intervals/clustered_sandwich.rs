@@ -12,13 +12,13 @@ use crate::battle::Outcome;
 use crate::rating::FitError;
 use crate::rating::counts::tally::Tally;
 use crate::rating::counts::votes_by_voter::{VoterVote, VotesByVoter};
-use crate::rating::fit::Fit;
-use crate::rating::model_block::{ModelBlock, blocks_of};
-use crate::rating::negative_log_likelihood::LossScore;
-use crate::rating::newton::inverse_but_for_a_constant;
-use crate::rating::scoring::Scoring;
-use crate::rating::vote_log::VoteLog;
-use crate::rating::weighting::Weights;
+use crate::rating::counts::weighting::Weights;
+use crate::rating::strengths::fit::Fit;
+use crate::rating::strengths::model_block::{ModelBlock, blocks_of};
+use crate::rating::strengths::negative_log_likelihood::LossScore;
+use crate::rating::strengths::newton::inverse_but_for_a_constant;
+use crate::rating::votes::scoring::Scoring;
+use crate::rating::votes::vote_log::VoteLog;
 use crate::stats::real_len;
 
 /// Computes standard errors clustered by voter.

@@ -2,7 +2,7 @@
 
 use nalgebra::DMatrix;
 
-use crate::rating::model_block::ModelBlock;
+use crate::rating::strengths::model_block::ModelBlock;
 
 /// Maximum number of models of a block with a joint covariance: the cost grows with the cube of their number.
 pub(in crate::rating) const MAX_MODELS: usize = 500;

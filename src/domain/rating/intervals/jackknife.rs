@@ -25,12 +25,12 @@ use super::sandwich::{Uncertainty, own_scores_of};
 use crate::rating::FitError;
 use crate::rating::counts::tally::Tally;
 use crate::rating::counts::votes_by_voter::VotesByVoter;
-use crate::rating::fit::Fit;
-use crate::rating::model_block::{ModelBlock, blocks_of};
-use crate::rating::newton::inverse_but_for_a_constant;
-use crate::rating::scoring::Scoring;
-use crate::rating::vote_log::VoteLog;
-use crate::rating::weighting::Weights;
+use crate::rating::counts::weighting::Weights;
+use crate::rating::strengths::fit::Fit;
+use crate::rating::strengths::model_block::{ModelBlock, blocks_of};
+use crate::rating::strengths::newton::inverse_but_for_a_constant;
+use crate::rating::votes::scoring::Scoring;
+use crate::rating::votes::vote_log::VoteLog;
 use block_votes::Voter;
 pub(in crate::rating) use correction::Correction;
 use refit::{Refits, VoterLeftOut};
@@ -61,7 +61,8 @@ pub(in crate::rating) fn jackknife(
     for leaving in leaving {
         let leaving = leaving?;
         let (block, sums) = (leaving.block, leaving.sums(&votes, weights)?);
-        let covariance = Covariances::is_kept_for(block.members.len()).then(|| sums.covariance(&leaving.inverse)).flatten();
+        let covariance =
+            Covariances::is_kept_for(block.members.len()).then(|| sums.covariance(&leaving.inverse)).flatten();
         let variances = match &covariance {
             Some(covariance) => Some(covariance.diagonal()),
             None => sums.variances(&leaving.inverse),

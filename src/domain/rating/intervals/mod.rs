@@ -3,6 +3,7 @@
 
 pub mod bootstrap;
 pub mod sandwich;
+pub mod sequential_testing;
 
 pub(super) mod clustered_sandwich;
 pub(super) mod covariance;

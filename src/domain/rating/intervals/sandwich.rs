@@ -11,10 +11,10 @@ use rayon::prelude::*;
 use super::covariance::Covariances;
 use crate::rating::FitError;
 use crate::rating::counts::tally::{PairTally, Tally};
-use crate::rating::fit::Fit;
-use crate::rating::model_block::{ModelBlock, blocks_of};
-use crate::rating::negative_log_likelihood::{LossScore, OutcomeProbabilities};
-use crate::rating::newton::inverse_but_for_a_constant;
+use crate::rating::strengths::fit::Fit;
+use crate::rating::strengths::model_block::{ModelBlock, blocks_of};
+use crate::rating::strengths::negative_log_likelihood::{LossScore, OutcomeProbabilities};
+use crate::rating::strengths::newton::inverse_but_for_a_constant;
 use crate::stats::confidence::ConfidenceLevel;
 
 /// Standard errors of the parameters of a fit.

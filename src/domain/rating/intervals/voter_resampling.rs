@@ -8,8 +8,8 @@ use crate::battle::Outcome;
 use crate::rating::counts::pair_counts::PairCounts;
 use crate::rating::counts::tally::{PairTally, Tally};
 use crate::rating::counts::votes_by_voter::{VoterVote, VotesByVoter};
-use crate::rating::scoring::Scoring;
-use crate::rating::vote_log::{VoteLog, VotersKnown};
+use crate::rating::votes::scoring::Scoring;
+use crate::rating::votes::vote_log::{VoteLog, VotersKnown};
 
 /// Number of kinds of votes of a pair: for its first model, for its second, ties, "both bad".
 const VOTE_KINDS: usize = 4;
@@ -75,7 +75,10 @@ impl VoterVotes {
         let drawn = rngs.chunks_mut(REPLICATES_PER_PASS).flat_map(|rngs| {
             let counts = self.counts_of(rngs, VOTE_KINDS * pairs);
             (0..rngs.len()).map(move |replicate| {
-                counts.chunks_exact(VOTE_KINDS).map(|kinds| counts_of_pair(kinds, replicate)).collect::<Vec<PairCounts>>()
+                counts
+                    .chunks_exact(VOTE_KINDS)
+                    .map(|kinds| counts_of_pair(kinds, replicate))
+                    .collect::<Vec<PairCounts>>()
             })
         });
         drawn.collect()
@@ -156,7 +159,7 @@ mod tests {
     use rand::SeedableRng;
 
     use super::*;
-    use crate::rating::vote_log::Labels;
+    use crate::rating::votes::vote_log::Labels;
 
     const VOTES: [(&str, &str, Outcome, &str); 5] = [
         ("x", "y", Outcome::AWins, "ann"),

@@ -10,10 +10,10 @@ use nalgebra::{DMatrix, DVector};
 use super::super::counts::tally::Tally;
 use super::super::counts::votes_by_voter::{VoterVote, VotesByVoter};
 use super::super::intervals::sandwich::Intervals;
-use super::super::model_block::ModelBlock;
-use super::super::negative_log_likelihood::logistic;
-use super::super::scoring::Scoring;
-use super::super::vote_log::{Labels, VoteLog};
+use super::super::strengths::model_block::ModelBlock;
+use super::super::strengths::negative_log_likelihood::logistic;
+use super::super::votes::scoring::Scoring;
+use super::super::votes::vote_log::{Labels, VoteLog};
 use crate::battle::Outcome;
 use crate::stats::real_len;
 

@@ -21,16 +21,16 @@ use self::design_effect::DesignEffects;
 use self::posterior::{Posterior, SlicePosterior};
 use self::sliced_votes::{SliceVotes, SlicedVotes};
 use super::counts::tally::Tally;
-use super::fit::Fit;
+use super::counts::weighting::Reweight;
 use super::intervals::sandwich::Intervals;
-use super::model_block::blocks_of;
-use super::newton::inverse_but_for_a_constant;
 use super::options::{LeaderboardOptions, Method};
-use super::scoring::TieRule;
-use super::slice::SliceColumn;
-use super::vote_log::VoteLog;
-use super::weighting::Reweight;
-use super::{MEAN_RATING, FitError, POINTS_PER_STRENGTH};
+use super::strengths::fit::Fit;
+use super::strengths::model_block::blocks_of;
+use super::strengths::newton::inverse_but_for_a_constant;
+use super::votes::scoring::TieRule;
+use super::votes::slice::SliceColumn;
+use super::votes::vote_log::VoteLog;
+use super::{FitError, MEAN_RATING, POINTS_PER_STRENGTH};
 use crate::stats::confidence::ConfidenceLevel;
 
 /// Maximum number of models: the cost grows with the cube of their number, for each slice.

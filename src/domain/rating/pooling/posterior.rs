@@ -24,7 +24,7 @@ use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 use rayon::prelude::*;
 
 use super::super::FitError;
-use super::super::newton::mean_diagonal;
+use super::super::strengths::newton::mean_diagonal;
 use super::sliced_votes::SliceLoss;
 use crate::stats::cholesky::{cholesky, inverse};
 use crate::stats::real_len;
@@ -161,7 +161,8 @@ fn nodes<'v>(slices: &'v [SliceLoss], start: &Mode) -> Result<Vec<(f64, Conditio
         .map_err(|error| FitError::Solver(error.into()))?;
     let peak = Conditional::at(slices, start, search.state.get_best_param().copied().unwrap_or(low))?;
     let at = |log_spread: f64| Conditional::at(slices, &peak.mode, log_spread);
-    let [below, above] = [at(peak.log_spread - CURVATURE_DISTANCE)?, at(peak.log_spread + CURVATURE_DISTANCE)?].map(|near| near.log_density());
+    let [below, above] = [at(peak.log_spread - CURVATURE_DISTANCE)?, at(peak.log_spread + CURVATURE_DISTANCE)?]
+        .map(|near| near.log_density());
     let inside = |log_spread: f64| (low..=high).contains(&log_spread);
     let curvature = (2.0 * peak.log_density() - below - above) / (CURVATURE_DISTANCE * CURVATURE_DISTANCE);
     let step = if curvature > 0.0 { curvature.sqrt().recip().min(MAX_STEP_LENGTH) } else { MAX_STEP_LENGTH };
@@ -179,13 +180,13 @@ impl<'v> Conditional<'v> {
     /// Computes the posterior at a τ, searched from a mode nearby.
     fn at(slices: &'v [SliceLoss], start: &Mode, log_spread: f64) -> Result<Self, FitError> {
         let precision = (-2.0 * log_spread).exp();
-        let mut reached = SearchPoint { loss: loss(slices, start, precision), mode: start.clone() };
+        let mut reached = PosteriorPoint { loss: loss(slices, start, precision), mode: start.clone() };
         for _ in 0..MAX_STEPS {
             let (step, slope, curvature) = newton_step(slices, &reached.mode, precision)?;
             let length = step.length();
             reached = line_search(slices, reached, &step, slope, precision);
             if length < STEP_TOLERANCE {
-                let SearchPoint { mode, loss } = reached;
+                let PosteriorPoint { mode, loss } = reached;
                 return Ok(Self { slices, log_spread, precision, mode, loss, curvature });
             }
         }
@@ -276,7 +277,8 @@ impl Mode {
 /// Computes −ℓ + λ|δ|²/2.
 fn loss(slices: &[SliceLoss], at: &Mode, precision: f64) -> f64 {
     let of_slice = |(slice, votes): (usize, &SliceLoss)| {
-        votes.loss.value(&at.slice_strengths(slice, &votes.members)) + 0.5 * precision * at.differences[slice].norm_squared()
+        votes.loss.value(&at.slice_strengths(slice, &votes.members))
+            + 0.5 * precision * at.differences[slice].norm_squared()
     };
     // Summed in order, independent of the number of threads.
     let losses: Vec<f64> = slices.par_iter().enumerate().map(of_slice).collect();
@@ -343,20 +345,20 @@ fn newton_step(slices: &[SliceLoss], at: &Mode, precision: f64) -> Result<(Mode,
     Ok((Mode { strengths, differences }, slope, FactoredHessian { inverses, shared, stiffness, log_det }))
 }
 
-struct SearchPoint {
+struct PosteriorPoint {
     mode: Mode,
     /// −ℓ + λ|δ|²/2 there.
     loss: f64,
 }
 
 /// Takes the full step, halved until it lowers the loss enough.
-fn line_search(slices: &[SliceLoss], from: SearchPoint, step: &Mode, slope: f64, precision: f64) -> SearchPoint {
+fn line_search(slices: &[SliceLoss], from: PosteriorPoint, step: &Mode, slope: f64, precision: f64) -> PosteriorPoint {
     let mut share = 1.0;
     for _ in 0..MAX_HALVINGS {
         let mode = from.mode.plus(share, step);
         let loss = loss(slices, &mode, precision);
         if loss <= from.loss + ARMIJO_FRACTION * share * slope + SUM_ROUNDING * from.loss.abs() {
-            return SearchPoint { mode, loss };
+            return PosteriorPoint { mode, loss };
         }
         share *= 0.5;
     }

@@ -5,11 +5,11 @@ use std::collections::HashMap;
 
 use super::super::counts::pair_counts::PairCounts;
 use super::super::counts::tally::{PairTally, Tally};
-use super::super::model_block::ModelBlock;
-use super::super::negative_log_likelihood::{Likelihood, PairLoss};
-use super::super::prompt_label_names::split_names;
-use super::super::scoring::Scoring;
-use super::super::vote_log::{Labels, VoteLog};
+use super::super::strengths::model_block::ModelBlock;
+use super::super::strengths::negative_log_likelihood::{Likelihood, PairLoss};
+use super::super::votes::prompt_label_names::split_names;
+use super::super::votes::scoring::Scoring;
+use super::super::votes::vote_log::{Labels, VoteLog};
 use crate::stats::real_len;
 
 /// Maximum number of slices; the smallest beyond it are merged into one.

@@ -3,11 +3,11 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::super::counts::tally::{PairTally, Tally};
-use super::super::model_block::ModelBlock;
-use super::super::negative_log_likelihood::{Likelihood, PairLoss, logistic};
-use super::super::newton::inverse_but_for_a_constant;
+use super::super::strengths::model_block::ModelBlock;
+use super::super::strengths::negative_log_likelihood::{Likelihood, PairLoss, logistic};
+use super::super::strengths::newton::inverse_but_for_a_constant;
 use super::FitError;
-use crate::rating::fit::Fit;
+use crate::rating::strengths::fit::Fit;
 
 /// Largest κ: above it, votes for neither would exceed the weaker model's share.
 const MAX_KAPPA: f64 = 2.0;

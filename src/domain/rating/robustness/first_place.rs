@@ -11,13 +11,13 @@ use serde::{Deserialize, Serialize};
 
 use super::super::POINTS_PER_STRENGTH;
 use super::super::counts::tally::Tally;
-use super::super::negative_log_likelihood::logistic;
+use super::super::strengths::negative_log_likelihood::logistic;
 use super::component::LargestComponent;
 use super::flips::min_votes_to_flip;
 use super::pair_votes_by_voter::CountedVote;
 use super::refit::{Refit, WithoutVoter};
 use super::{FitError, ROUNDING, height};
-use crate::rating::fit::Fit;
+use crate::rating::strengths::fit::Fit;
 use crate::stats::real;
 
 /// Number of models that may take the first place.

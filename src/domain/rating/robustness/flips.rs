@@ -13,15 +13,15 @@ use nalgebra::DVector;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::super::bradley_terry::fit;
 use super::super::counts::tally::Tally;
-use super::super::graph::connected_both_ways;
-use super::super::model_block::ModelBlock;
-use super::super::negative_log_likelihood::{Likelihood, logistic};
-use super::super::newton::FixedHessianSolver;
+use super::super::strengths::bradley_terry::fit;
+use super::super::strengths::graph::connected_both_ways;
+use super::super::strengths::model_block::ModelBlock;
+use super::super::strengths::negative_log_likelihood::{Likelihood, logistic};
+use super::super::strengths::newton::FixedHessianSolver;
 use super::pair_winner::PairWinner;
 use super::{FitError, ROUNDING, height};
-use crate::rating::fit::{Fit, ModelStrength};
+use crate::rating::strengths::fit::{Fit, ModelStrength};
 use crate::stats::real;
 
 /// Maximum number of refits. Each removes half of the needed votes, so this is far more than any log takes.

@@ -5,9 +5,9 @@ use nalgebra::{DMatrix, DVector};
 
 use super::super::counts::tally::{PairTally, Tally};
 use super::super::intervals::sandwich::Intervals;
-use super::super::negative_log_likelihood::logistic;
+use super::super::strengths::negative_log_likelihood::logistic;
 use super::FitError;
-use crate::rating::fit::{Fit, ModelStrength};
+use crate::rating::strengths::fit::{Fit, ModelStrength};
 use crate::stats::cholesky::{cholesky, inverse};
 use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::max_t::level_of_each_pair;

@@ -7,7 +7,7 @@ use super::pair_votes_by_voter::CountedVote;
 use super::refit::Refit;
 use super::work_counter::WorkCounter;
 use super::{FitError, PlaceRange, places_of};
-use crate::rating::fit::Fit;
+use crate::rating::strengths::fit::Fit;
 
 /// Maximum number of voters that are left out one at a time, those with most votes first; it bounds the running time.
 const MAX_VOTERS: usize = 20_000;

@@ -65,14 +65,16 @@ impl<'a> Majorities<'a> {
     /// Counts the cycles. Each is found at each of its three majorities.
     pub(super) fn cyclic(&self) -> u64 {
         let graph = self.graph();
-        let closing = |&(winner, loser, _): &(usize, usize, f64)| graph.closing(winner, loser).map(bit_count).sum::<u64>();
+        let closing =
+            |&(winner, loser, _): &(usize, usize, f64)| graph.closing(winner, loser).map(bit_count).sum::<u64>();
         self.majorities.iter().map(closing).sum::<u64>() / 3
     }
 
     /// Counts the triples whose three pairs all have a majority.
     pub(super) fn triples(&self) -> u64 {
         let graph = self.graph();
-        let common = |&(winner, loser, _): &(usize, usize, f64)| graph.common(winner, loser).map(bit_count).sum::<u64>();
+        let common =
+            |&(winner, loser, _): &(usize, usize, f64)| graph.common(winner, loser).map(bit_count).sum::<u64>();
         self.majorities.iter().map(common).sum::<u64>() / 3
     }
 

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::counts::tally::Tally;
-use super::super::vote_log::VoteLog;
+use super::super::votes::vote_log::VoteLog;
 use super::component::LargestComponent;
 use super::cycles::{Cycles, cycles};
 use super::first_place::{FirstPlace, first_place};
@@ -15,7 +15,7 @@ use super::replicates::replicates;
 use super::tie_orders::{TieOrder, tie_orders};
 use super::voter_consistency::{VoterConsistency, voter_consistency};
 use super::{FitError, RobustnessOptions};
-use crate::rating::fit::Fit;
+use crate::rating::strengths::fit::Fit;
 
 /// Robustness of the largest component of a leaderboard.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

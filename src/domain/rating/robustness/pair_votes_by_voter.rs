@@ -1,8 +1,8 @@
 //! Rated votes of each voter, by pair.
 
 use super::super::counts::tally::Tally;
-use super::super::scoring::Scoring;
-use super::super::vote_log::{Labels, VoteLog};
+use super::super::votes::scoring::Scoring;
+use super::super::votes::vote_log::{Labels, VoteLog};
 use super::pair_winner::PairWinner;
 
 /// A vote of one voter.

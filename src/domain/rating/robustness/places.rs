@@ -9,14 +9,14 @@
 //! wider ranges.
 
 use super::super::counts::tally::Tally;
-use super::super::infinite_strengths::limit;
 use super::super::intervals::sandwich::Intervals;
 use super::super::public_scale::scale_models;
 use super::super::rank_intervals::{RankInterval, rank_intervals};
+use super::super::strengths::unbounded_strengths::limit;
 use super::information::Information;
 use super::{FitError, PlaceRange};
-use crate::rating::fit::Direction;
-use crate::rating::fit::{Fit, ModelStrength};
+use crate::rating::strengths::fit::Direction;
+use crate::rating::strengths::fit::{Fit, ModelStrength};
 use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::real_len;
 

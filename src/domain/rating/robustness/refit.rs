@@ -5,13 +5,13 @@
 
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
-use super::super::bradley_terry::fit;
 use super::super::counts::tally::{PairTally, Tally};
-use super::super::graph::connected_both_ways;
-use super::super::negative_log_likelihood::logistic;
+use super::super::strengths::bradley_terry::fit;
+use super::super::strengths::graph::connected_both_ways;
+use super::super::strengths::negative_log_likelihood::logistic;
 use super::pair_votes_by_voter::CountedVote;
 use super::{FitError, places_of};
-use crate::rating::fit::{Fit, ModelStrength};
+use crate::rating::strengths::fit::{Fit, ModelStrength};
 use crate::stats::real_len;
 
 const MAX_STEPS: usize = 40;

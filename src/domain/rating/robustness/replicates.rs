@@ -10,10 +10,10 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::Binomial;
 use rayon::prelude::*;
 
-use super::super::bradley_terry::fit;
 use super::super::counts::tally::{PairTally, Tally};
-use super::super::negative_log_likelihood::{Likelihood, PairLoss};
-use super::super::newton::FixedHessianSolver;
+use super::super::strengths::bradley_terry::fit;
+use super::super::strengths::negative_log_likelihood::{Likelihood, PairLoss};
+use super::super::strengths::newton::FixedHessianSolver;
 use super::FitError;
 use super::component::{LargestComponent, deviance, votes_of};
 use super::majorities::{Majorities, MajoritySummary};

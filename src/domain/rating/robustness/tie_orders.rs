@@ -7,12 +7,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::counts::tally::Tally;
-use super::super::scoring::{BothBadRule, Scoring, TieRule};
+use super::super::strengths::{bradley_terry, davidson};
 use super::super::ties::comparison::rao_kupper_strengths;
-use super::super::vote_log::VoteLog;
-use super::super::{bradley_terry, davidson};
+use super::super::votes::scoring::{BothBadRule, Scoring, TieRule};
+use super::super::votes::vote_log::VoteLog;
 use super::{FitError, ROUNDING, height};
-use crate::rating::fit::Fit;
+use crate::rating::strengths::fit::Fit;
 use crate::stats::correlation::kendall;
 use crate::stats::real;
 

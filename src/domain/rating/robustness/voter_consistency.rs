@@ -18,7 +18,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::counts::tally::Tally;
-use super::super::negative_log_likelihood::logistic;
+use super::super::strengths::negative_log_likelihood::logistic;
 use super::component::LargestComponent;
 use super::pair_votes_by_voter::CountedVote;
 use super::pair_winner::PairWinner;

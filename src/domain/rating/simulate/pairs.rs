@@ -4,7 +4,7 @@ use rand::Rng;
 use rand_distr::Distribution;
 use rand_distr::weighted::WeightedAliasIndex;
 
-use super::super::negative_log_likelihood::logistic;
+use super::super::strengths::negative_log_likelihood::logistic;
 use super::{PairingPolicy, SimulatedModel};
 
 /// All pairs of models with their probabilities.

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::super::FitError;
 use super::super::intervals::sandwich::ROUNDING;
-use super::super::vote_log::Labels;
+use super::super::votes::vote_log::Labels;
 use super::negative_log_likelihood::{Shares, StyleLoss, squared};
 use crate::stats::real_len;
 

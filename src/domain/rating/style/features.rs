@@ -3,9 +3,9 @@
 use rayon::prelude::*;
 
 use super::super::counts::tally::{PairTally, Tally};
-use super::super::vote_log::{FeatureCounts, StyleColumns, VoteLog};
+use super::super::votes::vote_log::{FeatureCounts, StyleColumns, VoteLog};
 use super::StyleOptions;
-use crate::rating::fit::{Fit, ModelStrength};
+use crate::rating::strengths::fit::{Fit, ModelStrength};
 use crate::stats::real_len;
 
 /// The features of style, in report order.
@@ -100,7 +100,8 @@ impl StyledVotes {
             *varies = Some(scale.std_dev > 0.0);
         }
         varies[SIDE_INDEX] = options.covariates.side.then_some(true);
-        varies[SIDE_IN_LATER_TURNS_INDEX] = options.turns.map(|turns| counted.iter().any(|&row| turns[row as usize] > 1));
+        varies[SIDE_IN_LATER_TURNS_INDEX] =
+            options.turns.map(|turns| counted.iter().any(|&row| turns[row as usize] > 1));
         varies[SAME_MAKER_INDEX] = options.same_maker.map(|maker| counted.iter().any(|&row| maker[row as usize] != 0));
         Self { votes, rows: sorting.rows, groups, models, components, varies }
     }

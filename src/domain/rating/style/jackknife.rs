@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::super::FitError;
 use super::super::intervals::jackknife::{Correction, SumsOfVoters, ranges};
-use super::super::vote_log::Labels;
+use super::super::votes::vote_log::Labels;
 use super::errors::{Variances, by_voter, held_inverse};
 use super::features::{FeatureGroup, FeatureVector, StyledVote, StyledVotes};
 use super::negative_log_likelihood::{Shares, StyleLoss};

@@ -5,13 +5,13 @@ use serde::{Deserialize, Serialize};
 
 use super::super::FitError;
 use super::super::counts::tally::Tally;
-use super::super::fit::Fit;
+use super::super::counts::weighting::Weights;
 use super::super::intervals::sandwich::{Ends, Intervals};
 use super::super::notes::RatingNote;
 use super::super::options::{IntervalMethod, LeaderboardOptions, Method};
-use super::super::scoring::{Scoring, TieRule};
-use super::super::vote_log::VoteLog;
-use super::super::weighting::Weights;
+use super::super::strengths::fit::Fit;
+use super::super::votes::scoring::{Scoring, TieRule};
+use super::super::votes::vote_log::VoteLog;
 use super::{Covariates, Effect, StyleErrors, StyleOptions, fit_style};
 use crate::stats::confidence::ConfidenceLevel;
 

@@ -6,10 +6,10 @@ use argmin::core::{CostFunction, Error, Gradient, Hessian};
 use nalgebra::{DMatrix, DVector};
 use rayon::prelude::*;
 
-use super::super::newton::{mean_diagonal, project, project_matrix};
+use super::super::strengths::newton::{mean_diagonal, project, project_matrix};
 use super::OwnInformation;
-use super::features::{VOTES_PER_CHUNK, COUNT, FeatureVector, StyledVote, StyledVotes};
-use crate::rating::fit::{Fit, ModelStrength};
+use super::features::{COUNT, FeatureVector, StyledVote, StyledVotes, VOTES_PER_CHUNK};
+use crate::rating::strengths::fit::{Fit, ModelStrength};
 
 /// Σ c·[softplus(d) − y·d] over votes, d = θ_first − θ_second + x·β. A point holds the strengths of
 /// [`StyledVotes::models`], then the effects of the kept features.

@@ -13,12 +13,13 @@ use serde::{Deserialize, Serialize};
 
 use super::negative_log_likelihood::{OutcomeCounts, TieLoss};
 use super::outcomes::OutcomeModel;
+use crate::rating::FitError;
 use crate::rating::counts::tally::{PairTally, Tally};
-use crate::rating::fit::Fit;
-use crate::rating::model_block::{ModelBlock, blocks};
-use crate::rating::negative_log_likelihood::Likelihood;
-use crate::rating::newton::{newton_minimise, minimise};
-use crate::rating::{FitError, bradley_terry, davidson};
+use crate::rating::strengths::fit::Fit;
+use crate::rating::strengths::model_block::{ModelBlock, blocks};
+use crate::rating::strengths::negative_log_likelihood::Likelihood;
+use crate::rating::strengths::newton::{minimise, newton_minimise};
+use crate::rating::strengths::{bradley_terry, davidson};
 use crate::stats::real_len;
 
 /// Tie model.
@@ -52,7 +53,7 @@ pub struct TieComparison {
 /// frequency has no finite estimate because the strengths determine them.
 ///
 /// # Errors
-/// [`FitError::Solver`] as for [`super::super::bradley_terry::fit`].
+/// [`FitError::Solver`] as for [`super::super::strengths::bradley_terry::fit`].
 pub fn compare_ties(tally: &Tally, fit: &Fit) -> Result<Vec<TieComparison>, FitError> {
     let Some(TiedComponent { members, with_nu, pairs, start }) = TiedComponent::new(tally, fit) else {
         return Ok(Vec::new());

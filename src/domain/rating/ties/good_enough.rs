@@ -19,10 +19,10 @@ use crate::battle::Outcome;
 use crate::rating::counts::pair_counts::PairCounts;
 use crate::rating::counts::tally::{PairTally, Tally};
 use crate::rating::counts::votes_by_voter::{VoterVote, VotesByVoter};
-use crate::rating::graph::decompose;
 use crate::rating::intervals::jackknife::{Correction, SumsOfVoters, ranges};
-use crate::rating::newton::newton_minimise;
-use crate::rating::scoring::Scoring;
+use crate::rating::strengths::graph::decompose;
+use crate::rating::strengths::newton::newton_minimise;
+use crate::rating::votes::scoring::Scoring;
 use crate::stats::cholesky::{cholesky, inverse};
 use crate::stats::confidence::ConfidenceLevel;
 
@@ -62,7 +62,8 @@ pub(in crate::rating) fn good_enough(
         return shares;
     }
     let loss = TieLoss::new(OutcomeModel::GeneralisedRaoKupper, members.len(), pairs);
-    let start = DVector::from_fn(loss.parameters(), |place, _| if place < members.len() { 0.0 } else { INITIAL_LOG_THETA });
+    let start =
+        DVector::from_fn(loss.parameters(), |place, _| if place < members.len() { 0.0 } else { INITIAL_LOG_THETA });
     let Some(found) = newton_minimise(&loss, start).ok().filter(|found| found.converged) else { return shares };
     let errors = match votes {
         Some(votes) => errors_by_voter(&loss, &found.point, &places, votes),

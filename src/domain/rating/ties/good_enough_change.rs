@@ -12,8 +12,8 @@ use super::good_enough::{GoodEnough, good_enough};
 use crate::rating::counts::count_by_pair::count_by_pair;
 use crate::rating::counts::tally::Tally;
 use crate::rating::counts::votes_by_voter::VotesByVoter;
-use crate::rating::scoring::Scoring;
-use crate::rating::vote_log::VoteLog;
+use crate::rating::votes::scoring::Scoring;
+use crate::rating::votes::vote_log::VoteLog;
 use crate::stats::confidence::ConfidenceLevel;
 
 /// Independent units of the intervals of a share.

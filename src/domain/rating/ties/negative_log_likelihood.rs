@@ -4,7 +4,7 @@ use argmin::core::{CostFunction, Error, Gradient, Hessian};
 use nalgebra::{DMatrix, DVector};
 
 use super::outcomes::{Expansion, OutcomeModel, PairOutcome, Triple, loss};
-use crate::rating::newton::{mean_diagonal, project, project_matrix};
+use crate::rating::strengths::newton::{mean_diagonal, project, project_matrix};
 use crate::stats::cholesky::cholesky;
 
 /// Votes of a pair by outcome, in the order of [`PairOutcome::ALL`].

@@ -12,8 +12,8 @@ use super::prices::{ModelPrice, PriceList};
 use super::report::{Caveat, CheaperModel, CostBasis, ModelValue, ValueFinding, ValueReport};
 use super::usage::{ArenaUsage, ModelUsage};
 use crate::rating::POINTS_PER_STRENGTH;
-use crate::rating::differences::{Differences, RatingDifference};
-use crate::rating::leaderboard::{Leaderboard, RankedModel};
+use crate::rating::leaderboards::differences::{Differences, RatingDifference};
+use crate::rating::leaderboards::leaderboard::{Leaderboard, RankedModel};
 
 /// Number of answers per cost.
 const ANSWERS_PER_COST: f64 = 1_000.0;

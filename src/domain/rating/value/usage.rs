@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use crate::battle::speed::per_second;
-use crate::rating::vote_log::{ColumnSet, ReplyTiming, VoteLog};
+use crate::rating::votes::vote_log::{ColumnSet, ReplyTiming, VoteLog};
 use crate::stats::distribution::quantile;
 use crate::stats::real;
 

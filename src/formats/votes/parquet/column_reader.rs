@@ -15,7 +15,7 @@ use ::parquet::schema::types::ColumnDescriptor;
 
 use super::super::cell_value::parse_flag;
 use super::pages::read_texts;
-use crate::domain::rating::vote_log::InternedTexts;
+use crate::domain::rating::votes::vote_log::InternedTexts;
 
 /// Values read at a time.
 const VALUES_PER_READ: usize = 64 * 1024;
@@ -287,7 +287,8 @@ fn read_nullable<T: DataType, V>(
     while all.len() < rows {
         levels.clear();
         values.clear();
-        let (read, ..) = reader.read_records(VALUES_PER_READ.min(rows - all.len()), Some(&mut levels), None, &mut values)?;
+        let (read, ..) =
+            reader.read_records(VALUES_PER_READ.min(rows - all.len()), Some(&mut levels), None, &mut values)?;
         if read == 0 {
             return Err(ParquetError::EOF("a column ends too early".into()));
         }

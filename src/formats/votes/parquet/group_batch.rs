@@ -11,7 +11,7 @@ use super::column_reader::ParquetColumn;
 use super::group::RowGroup;
 use super::rows::{ParquetRows, RowContent};
 use super::texts::Texts;
-use crate::domain::rating::vote_log::{ColumnSet, Labels, ReplyTiming, VoteLog};
+use crate::domain::rating::votes::vote_log::{ColumnSet, Labels, ReplyTiming, VoteLog};
 
 /// Minimum number of names looked up per thread.
 const MIN_NAMES_PER_THREAD: usize = 1_000;
@@ -232,7 +232,8 @@ fn pick(texts: Texts, kept: &[u32]) -> Texts {
 fn add(labels: &mut Labels, texts: &Texts) -> bool {
     // Most names are known from earlier groups, and lookups dominate the time.
     let known = |place: usize| labels.names.find(&texts.names[place]).unwrap_or(Labels::NONE);
-    let mut places: Vec<u32> = (0..texts.names.len()).into_par_iter().with_min_len(MIN_NAMES_PER_THREAD).map(known).collect();
+    let mut places: Vec<u32> =
+        (0..texts.names.len()).into_par_iter().with_min_len(MIN_NAMES_PER_THREAD).map(known).collect();
     labels.rows.reserve(texts.rows.len());
     for &text in &texts.rows {
         let place = places.get_mut(text as usize).map_or(Labels::NONE, |place| {

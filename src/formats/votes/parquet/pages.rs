@@ -10,7 +10,7 @@ use ::parquet::basic::Encoding;
 use ::parquet::column::page::{Page, PageReader};
 use ::parquet::errors::ParquetError;
 
-use crate::domain::rating::vote_log::InternedTexts;
+use crate::domain::rating::votes::vote_log::InternedTexts;
 use crate::votes::parquet::texts::{TextList, Texts};
 
 /// Reads the texts of a column without repeated values; `None` if a page has another encoding.

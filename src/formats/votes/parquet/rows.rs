@@ -10,8 +10,8 @@ use super::super::winner::{is_short_word, one_of, parse_winner, parse_word};
 use super::column_reader::{ParquetColumn, TimeUnit};
 use super::group::RowGroup;
 use crate::domain::battle::Outcome;
-use crate::domain::rating::vote_log::SelfPlay;
-use crate::domain::rating::vote_log::{Labels, VoteLog};
+use crate::domain::rating::votes::vote_log::SelfPlay;
+use crate::domain::rating::votes::vote_log::{Labels, VoteLog};
 use crate::votes::parquet::texts::Texts;
 
 /// The columns that make a vote.

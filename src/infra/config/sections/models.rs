@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::allowed_addresses::private_networks;
 use crate::config::ConfigError;
 use crate::config::value_checks::{require, require_as};
-use crate::domain::benchmark::run_manifest::ParticipantSettings;
+use crate::domain::benchmark::runs::run_manifest::ParticipantSettings;
 use crate::domain::judging::budget::Prices;
 use crate::domain::rating::value::prices::{ModelPrice, PriceDate, PriceSource};
 use crate::domain::settings_rule::{NumberRule, RefusedValue, TextRule};

@@ -86,7 +86,8 @@ impl AnthropicBatches {
     /// Returns the latest batches with the same number of requests: the provider stores no metadata, so only the results identify the
     /// batch.
     async fn found(&self, search: BatchSearch<'_>) -> Result<Vec<String>, ChatError> {
-        let request = self.endpoint.with_path_suffix(REQUEST_PATH, &format!("{BATCHES_PATH}?limit={MAX_SEARCHED_BATCHES}")).get();
+        let request =
+            self.endpoint.with_path_suffix(REQUEST_PATH, &format!("{BATCHES_PATH}?limit={MAX_SEARCHED_BATCHES}")).get();
         let page: AnthropicPage = read_body(request).await?;
         let alike = page.data.iter().filter(|batch| batch.all() == search.requests as u64);
         alike.map(|batch| checked_id(&batch.id)).collect()

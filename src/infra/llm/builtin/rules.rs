@@ -110,8 +110,11 @@ pub(super) fn answer(conversation: &[Message], rng: &mut impl Rng) -> String {
         };
         return again.to_owned();
     }
-    let (rules, otherwise) =
-        if language == Language::Chinese { (CHINESE_RULES, CHINESE_FALLBACKS) } else { (ENGLISH_RULES, ENGLISH_FALLBACKS) };
+    let (rules, otherwise) = if language == Language::Chinese {
+        (CHINESE_RULES, CHINESE_FALLBACKS)
+    } else {
+        (ENGLISH_RULES, ENGLISH_FALLBACKS)
+    };
     let lower = asked.to_lowercase().replace('’', "'");
     let found = rules.iter().find_map(|rule| Some((rule, after_keyword(&lower, rule.keyword)?)));
     let (answers, rest) = found.map_or((otherwise, String::new()), |(rule, rest)| (rule.answers, rest));
@@ -119,7 +122,10 @@ pub(super) fn answer(conversation: &[Message], rng: &mut impl Rng) -> String {
     if template.contains("{}") && rest.is_empty() {
         return otherwise[0].to_owned();
     }
-    template.replace("{}", &if language == Language::Chinese { swap_person_chinese(&rest) } else { swap_person_english(&rest) })
+    template.replace(
+        "{}",
+        &if language == Language::Chinese { swap_person_chinese(&rest) } else { swap_person_english(&rest) },
+    )
 }
 
 /// Returns the text after a keyword up to the end of its sentence; `None` if the keyword does not occur as a word.

@@ -21,7 +21,10 @@ fn addresses_are_joined_whether_or_not_they_end_in_a_slash() {
 #[test]
 fn a_key_stays_at_its_own_origin() {
     let endpoint = endpoint("http://127.0.0.1:8000/v1").unwrap();
-    assert_eq!(endpoint.with_path_suffix("/chat", "/batches?limit=1").url.as_str(), "http://127.0.0.1:8000/v1/batches?limit=1");
+    assert_eq!(
+        endpoint.with_path_suffix("/chat", "/batches?limit=1").url.as_str(),
+        "http://127.0.0.1:8000/v1/batches?limit=1"
+    );
     let own = |url: &str| endpoint.at_same_origin(Url::parse(url).unwrap()).is_some();
     assert!(own("http://127.0.0.1:8000/v1/batches/b/results?part=1"));
     for other in [

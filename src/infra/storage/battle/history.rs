@@ -7,7 +7,7 @@ use sqlx_macros::FromRow;
 use crate::domain::battle::mode::BattleMode;
 use crate::domain::battle::progress::Stage;
 use crate::domain::battle::{BattleId, ModelId, Outcome, Side, VisitorId};
-use crate::domain::rating::own_leaderboard::OwnVote;
+use crate::domain::rating::leaderboards::own_leaderboard::OwnVote;
 use crate::domain::time::Timestamp;
 use crate::metrics::store_time;
 use crate::storage::rows::battle_rows::{parse_mode, parse_stage};

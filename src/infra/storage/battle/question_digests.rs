@@ -1,7 +1,7 @@
 //! Digests of first prompts, by which votes on the same prompt are found. A digest is stored beside its text and deleted with it.
 
 use crate::domain::battle::{BattleId, ModelId};
-use crate::domain::benchmark::arena_votes::QuestionVotes;
+use crate::domain::benchmark::scores::arena_votes::QuestionVotes;
 use crate::metrics::store_time;
 use crate::storage::rows::vote_rows::parse_outcome;
 use crate::storage::vote::exclusions::IS_RATED;

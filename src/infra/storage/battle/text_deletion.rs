@@ -74,7 +74,11 @@ impl Store {
         let mut deleted = 0;
         loop {
             let battles: Vec<String> = on_reader!(self, |pool| {
-                sqlx::query_scalar(SELECT_WITH_TEXT).bind(visitor.as_str()).bind(DELETION_BATCH_SIZE).fetch_all(pool).await
+                sqlx::query_scalar(SELECT_WITH_TEXT)
+                    .bind(visitor.as_str())
+                    .bind(DELETION_BATCH_SIZE)
+                    .fetch_all(pool)
+                    .await
             })?;
             if battles.is_empty() {
                 break;

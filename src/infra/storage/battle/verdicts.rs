@@ -10,7 +10,7 @@ use crate::domain::battle_judging::pending::SettledGame;
 use crate::domain::battle_judging::subject::JudgedSubject;
 use crate::domain::battle_judging::verdicts::JudgedVote;
 use crate::domain::benchmark::item::ItemSampling;
-use crate::domain::benchmark::judgement::{Game, JudgeTokens, Status};
+use crate::domain::benchmark::scores::judgement::{Game, JudgeTokens, Status};
 use crate::domain::judging::verdict::{Preference, Verdict};
 use crate::domain::time::Timestamp;
 use crate::metrics::store_time;

@@ -4,8 +4,8 @@
 use serde_json::Value;
 use sqlx_macros::FromRow;
 
-use crate::domain::benchmark::judgement::{Game, JudgeTokens, Judgement, Status};
 use crate::domain::benchmark::record::{BenchSet, JudgedGroup};
+use crate::domain::benchmark::scores::judgement::{Game, JudgeTokens, Judgement, Status};
 use crate::domain::benchmark::suite_id::SuiteId;
 use crate::domain::judging::token_probabilities::NumberToken;
 use crate::domain::judging::verdict::{Rating, Verdict};

@@ -5,9 +5,9 @@ use sqlx::Connection;
 use sqlx_macros::FromRow;
 
 use crate::domain::benchmark::record::BenchPlanRow;
-use crate::domain::benchmark::run_plan::RunPlan;
-use crate::domain::benchmark::run_report::PlannedStep;
-use crate::domain::benchmark::run_state::RunState;
+use crate::domain::benchmark::runs::run_plan::RunPlan;
+use crate::domain::benchmark::runs::run_report::PlannedStep;
+use crate::domain::benchmark::runs::run_state::RunState;
 use crate::domain::time::Timestamp;
 use crate::metrics::store_time;
 use crate::storage::admin::audit::insert_audit;

@@ -4,7 +4,7 @@ use sqlx::AssertSqlSafe;
 use sqlx_macros::FromRow;
 
 use crate::domain::benchmark::record::{BenchRunRow, NewBenchRun, PlanStep};
-use crate::domain::benchmark::run_state::{DueCount, RunSnapshot, RunState};
+use crate::domain::benchmark::runs::run_state::{DueCount, RunSnapshot, RunState};
 use crate::domain::judging::budget::{Spent, Tokens};
 use crate::domain::time::Timestamp;
 use crate::metrics::store_time;

@@ -9,8 +9,8 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::Deserialize;
 
 use crate::domain::benchmark::item::ItemSampling;
-use crate::domain::benchmark::judgement::{Game, JudgeTokens, Judgement, Status};
 use crate::domain::benchmark::record::ScoredJudgement;
+use crate::domain::benchmark::scores::judgement::{Game, JudgeTokens, Judgement, Status};
 use crate::domain::judging::verdict::{Rating, Verdict};
 use crate::metrics::store_time;
 use crate::storage::benchmark::judgements::{BenchJudgementRow, has_null_score};

@@ -1,5 +1,5 @@
-//! Reads all judgements of an annotator as one row with one text per column, as [`vote_pages`](crate::storage::vote::pages) reads votes: a separate
-//! row for each of many thousands of judgements takes several times longer in a driver.
+//! Reads all judgements of an annotator as one row with one text per column, as [`vote_pages`](crate::storage::vote::pages) reads votes:
+//! a separate row for each of many thousands of judgements takes several times longer in a driver.
 
 use sqlx::{AssertSqlSafe, Row};
 use sqlx_macros::FromRow;

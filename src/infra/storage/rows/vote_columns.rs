@@ -1,10 +1,10 @@
 //! Converts pages of votes to columns of a vote log.
 
 use crate::domain::battle::text_counts::TextCounts;
-use crate::domain::integrity::ratable_votes::RatableVotes;
+use crate::domain::integrity::exclusions::ratable_votes::RatableVotes;
 use crate::domain::labeling::final_labels::FinalLabels;
 use crate::domain::labeling::scheme::Scheme;
-use crate::domain::rating::vote_log::{ColumnSet, Labels, ReplyTiming, SelfPlay, StyleColumns, VoteLog};
+use crate::domain::rating::votes::vote_log::{ColumnSet, Labels, ReplyTiming, SelfPlay, StyleColumns, VoteLog};
 use crate::storage::{PackedOutcome, PackedVote, StoreError, VoteColumn, VotePage};
 
 /// Error of a page that cannot be converted.

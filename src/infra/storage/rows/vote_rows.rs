@@ -4,7 +4,7 @@ use crate::domain::battle::record::VoteRow;
 use crate::domain::battle::text_counts::TextCounts;
 use crate::domain::battle::vote_reasons::ReasonSet;
 use crate::domain::battle::{BattleId, ModelId, Outcome, RunId, VisitorId};
-use crate::domain::integrity::exclusion_rule::ExclusionRule;
+use crate::domain::integrity::exclusions::exclusion_rule::ExclusionRule;
 use crate::domain::time::Timestamp;
 use crate::storage::{StoreError, unsigned};
 use sqlx_macros::FromRow;

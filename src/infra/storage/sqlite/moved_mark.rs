@@ -47,7 +47,12 @@ impl Store {
     /// [`StoreError`].
     pub async fn mark_moved(&self, now: Timestamp) -> Result<(), StoreError> {
         let _time = store_time("mark_moved");
-        on_writer!(self, |connection| sqlx::query(INSERT).bind(MARK_NAME).bind(now.0).execute(connection).await.map(drop))
+        on_writer!(self, |connection| sqlx::query(INSERT)
+            .bind(MARK_NAME)
+            .bind(now.0)
+            .execute(connection)
+            .await
+            .map(drop))
     }
 
     /// Removes the mark; returns whether there was one.

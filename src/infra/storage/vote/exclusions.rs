@@ -6,7 +6,7 @@ use std::sync::Arc;
 use sqlx::{AssertSqlSafe, Connection};
 use sqlx_macros::FromRow;
 
-use crate::domain::integrity::exclusions_in_force::ExclusionsInForce;
+use crate::domain::integrity::exclusions::exclusions_in_force::ExclusionsInForce;
 use crate::domain::time::Timestamp;
 use crate::metrics::store_time;
 use crate::storage::admin::audit::insert_audit;

@@ -3,7 +3,7 @@
 use crate::domain::battle::BattleId;
 use crate::domain::battle::text_counts::TextCounts;
 use crate::domain::battle::vote_reasons::{Reason, ReasonSet};
-use crate::domain::rating::vote_log::{Labels, VoteLog};
+use crate::domain::rating::votes::vote_log::{Labels, VoteLog};
 use crate::domain::text_direction;
 use crate::domain::time::Timestamp;
 use crate::storage::{ImportedVote, is_storable};

@@ -10,10 +10,10 @@ use sqlx::{AssertSqlSafe, Connection, QueryBuilder};
 use crate::domain::battle::BattleId;
 use crate::domain::battle::vote_reasons::ReasonSet;
 use crate::domain::public_log::promised_vote::FEW_UNLOGGED;
-use crate::domain::rating::vote_log::ReplyTiming;
+use crate::domain::rating::votes::vote_log::ReplyTiming;
 use crate::domain::time::Timestamp;
 use crate::metrics::store_time;
-use crate::storage::postgres::{with_response_timeout, release_connection};
+use crate::storage::postgres::{release_connection, with_response_timeout};
 use crate::storage::{Database, Store, StoreError, on_reader, on_writer_once};
 
 /// Maximum number of rows in one statement.
@@ -36,7 +36,8 @@ const VOTE_COLUMNS: &str = "id, battle_id, visitor, model_a, model_b, turn, lang
 /// On a server, inserting votes blocks all other votes until the commit. So an import first collects its votes.
 const COLLECT_VOTES: &str = "CREATE TEMPORARY TABLE collected_votes ON COMMIT DROP AS SELECT * FROM votes WITH NO DATA";
 /// Announces to other instances, until the end of the transaction, that many votes will be inserted. See `is_importing`.
-const LOCK_IMPORTING: &str = "SELECT pg_advisory_xact_lock_shared(hashtextextended('langya import ' || current_schema(), 0))";
+const LOCK_IMPORTING: &str =
+    "SELECT pg_advisory_xact_lock_shared(hashtextextended('langya import ' || current_schema(), 0))";
 /// Timeout of the one statement that inserts all votes.
 const SET_TIME_LIMIT: &str = "SELECT set_config('statement_timeout', $1, true)";
 

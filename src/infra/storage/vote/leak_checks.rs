@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use sqlx::Connection;
 
 use crate::domain::battle::BattleId;
-use crate::domain::benchmark::judgement::JudgeTokens;
+use crate::domain::benchmark::scores::judgement::JudgeTokens;
 use crate::domain::time::Timestamp;
 use crate::metrics::store_time;
 use crate::storage::vote::exclusions::IS_RATED;

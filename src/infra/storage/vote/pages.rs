@@ -7,8 +7,8 @@
 use sqlx::{AssertSqlSafe, Row};
 
 use crate::domain::battle::Outcome;
-use crate::domain::integrity::exclusion_rule::ExclusionRule;
-use crate::domain::rating::vote_range::VoteRange;
+use crate::domain::integrity::exclusions::exclusion_rule::ExclusionRule;
+use crate::domain::rating::votes::vote_range::VoteRange;
 use crate::metrics::store_time;
 use crate::storage::vote::exclusions::EXCLUSION;
 use crate::storage::{Database, Store, StoreError, on_reader, unsigned};
@@ -176,8 +176,9 @@ impl Store {
     pub async fn vote_page(&self, range: VoteRange, columns: &[VoteColumn]) -> Result<VotePage, StoreError> {
         let _time = store_time("vote_page");
         // Most pages have no exclusion: one check of the page saves one for each vote.
-        let outcome =
-            format!("CASE WHEN {ANY_EXCLUDED_IN_PAGE} THEN COALESCE('{EXCLUDED_PREFIX}' || {EXCLUSION}, outcome) ELSE outcome END");
+        let outcome = format!(
+            "CASE WHEN {ANY_EXCLUDED_IN_PAGE} THEN COALESCE('{EXCLUDED_PREFIX}' || {EXCLUSION}, outcome) ELSE outcome END"
+        );
         self.read_page(range, columns, outcome).await
     }
 
@@ -202,8 +203,9 @@ impl Store {
             "EXISTS (SELECT 1 FROM vote_exclusions WHERE vote_seq = votes.seq AND withdrawn_at IS NULL \
              AND rule = '{named_mode}' AND with_vote)"
         );
-        let outcome =
-            format!("CASE WHEN {ANY_EXCLUDED_IN_PAGE} AND {is_never_rated} THEN '{EXCLUDED_PREFIX}{named_mode}' ELSE outcome END");
+        let outcome = format!(
+            "CASE WHEN {ANY_EXCLUDED_IN_PAGE} AND {is_never_rated} THEN '{EXCLUDED_PREFIX}{named_mode}' ELSE outcome END"
+        );
         self.read_page(range, columns, outcome).await
     }
 

@@ -89,7 +89,10 @@ impl InsertVotes for SqliteConnection {
     async fn take(&mut self, inserts: &[VoteInsert]) -> sqlx::Result<u64> {
         let mut taken = 0;
         for inserts in inserts.chunks(MAX_VOTES_PER_STATEMENT) {
-            let at = STATEMENT_LENGTHS.iter().position(|length| *length >= inserts.len()).unwrap_or(STATEMENT_LENGTHS.len() - 1);
+            let at = STATEMENT_LENGTHS
+                .iter()
+                .position(|length| *length >= inserts.len())
+                .unwrap_or(STATEMENT_LENGTHS.len() - 1);
             let filled = inserts.iter().fold(sqlx::query(SQLITE[at].as_str()), bind_vote);
             let left_over = (STATEMENT_LENGTHS[at] - inserts.len()) * COLUMNS.len();
             let filled = (0..left_over).fold(filled, |query, _| query.bind(None::<i64>));

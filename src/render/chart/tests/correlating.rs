@@ -2,7 +2,7 @@
 
 use roxmltree::{Document, Node};
 
-use super::{PAGE, colours, fill, luminance, models, number, real, texts, topic};
+use super::{PAGE, fill, luminance, models, number, real, stylesheet, texts, topic};
 use crate::chart::correlation_history::CorrelationPoint;
 use crate::chart::correlations::{CorrelationCell, cell_text, shade};
 use crate::chart::scatter::Dot;
@@ -25,7 +25,7 @@ fn interval(middle: f64, half: f64) -> Option<Interval> {
 }
 
 fn dots(count: usize) -> Vec<Dot> {
-    let dot = |(at, model): (usize, crate::domain::rating::leaderboard::RankedModel)| {
+    let dot = |(at, model): (usize, crate::domain::rating::leaderboards::leaderboard::RankedModel)| {
         let value = [real(at * 37 % 50), 1e7 + real(at * 11 % 23)];
         Dot { name: model.model, at: value, intervals: [interval(value[0], 1e9), None] }
     };
@@ -236,7 +236,7 @@ fn a_course_has_gaps_where_nothing_was_defined_and_writes_how_many_were_compared
 
 #[test]
 fn shades_of_both_signs_can_be_read_and_differ_in_lightness() {
-    let (light, dark) = colours::sheet().split_once("@media").unwrap();
+    let (light, dark) = stylesheet::sheet().split_once("@media").unwrap();
     for (sheet, sign) in [(light, -1.0), (dark, 1.0)] {
         let shades: Vec<f64> = (0..9).map(|shade| luminance(fill(sheet, &format!(".d{shade}")))).collect();
         for step in 0..4 {

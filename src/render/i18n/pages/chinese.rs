@@ -299,7 +299,7 @@ pub const CHINESE: PageTexts = PageTexts {
         },
         judges: "运营者会在投票之后，把一部分对战交给其他模型评判：为此，这些对战的内容也会发送给那些模型的服务商。",
     },
-    arena: super::arena::CHINESE,
+    arena: super::about_settings::CHINESE,
     embed: super::embed::CHINESE,
     feed: super::feed::CHINESE,
     consent: super::consent::CHINESE,

@@ -299,7 +299,7 @@ pub const ENGLISH: PageTexts = PageTexts {
         },
         judges: "After the vote, other models judge a share of the battles: the conversations of these battles are then also sent to the providers of those models.",
     },
-    arena: super::arena::ENGLISH,
+    arena: super::about_settings::ENGLISH,
     embed: super::embed::ENGLISH,
     feed: super::feed::ENGLISH,
     consent: super::consent::ENGLISH,

@@ -80,10 +80,10 @@ mod tests {
     use super::*;
     use crate::domain::battle::mode::BattleMode;
     use crate::domain::battle::{ModelId, Side};
-    use crate::domain::integrity::automatic_exclusion::finding;
+    use crate::domain::integrity::anomalous_voters::detection::{SuspectModel, VoterResult, VoterTest};
+    use crate::domain::integrity::exclusions::automatic_exclusion::finding;
     use crate::domain::integrity::identity_leak::{Leak, LeakPlace};
     use crate::domain::integrity::identity_leak_check::exclusion_reason;
-    use crate::domain::integrity::rigging_detection::{SuspectModel, VoterResult, VoterTest};
 
     /// Finding of a test on a voter with 120 votes.
     fn found(test: VoterTest, q: f64, model: Option<SuspectModel>) -> String {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::str::FromStr;
 
-use crate::domain::integrity::exclusion_rule::ExclusionRule;
+use crate::domain::integrity::exclusions::exclusion_rule::ExclusionRule;
 use crate::i18n::fill;
 
 /// The texts of one language.

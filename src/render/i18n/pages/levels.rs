@@ -1,6 +1,6 @@
 //! Texts below the leaderboard on shares of good enough replies and on the effect of the side.
 
-use crate::domain::rating::leaderboard::RankedModel;
+use crate::domain::rating::leaderboards::leaderboard::RankedModel;
 use crate::domain::rating::style::StyleEffect;
 use crate::i18n::fill;
 

@@ -1,8 +1,8 @@
 //! Texts of leaderboard notes in the languages of the pages.
 
-use crate::domain::rating::fit::{Direction, OneWayBridge};
 use crate::domain::rating::notes::{MODELS_LISTED, RatingNote};
-use crate::domain::rating::slice::SliceColumn;
+use crate::domain::rating::strengths::fit::{Direction, OneWayBridge};
+use crate::domain::rating::votes::slice::SliceColumn;
 use crate::domain::stats::resample::MIN_CLUSTERS;
 
 const NO_VOTES: &str = "还没有有效票：两个模型之间有了第一张选票，排行榜就会出现";
@@ -136,7 +136,7 @@ fn feature_name(feature: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::rating::fit::OneWayBridge;
+    use crate::domain::rating::strengths::fit::OneWayBridge;
 
     #[test]
     fn notes_name_models_and_numbers_in_both_languages() {

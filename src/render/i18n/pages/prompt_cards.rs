@@ -123,7 +123,7 @@ pub(super) const CHINESE: CardTexts = CardTexts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::benchmark::urs::INTENTS;
+    use crate::domain::benchmark::suites::urs::INTENTS;
 
     #[test]
     fn each_intent_has_a_card_with_several_questions_in_both_languages() {

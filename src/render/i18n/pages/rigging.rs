@@ -1,7 +1,7 @@
 //! Texts on the cost and the possible effects of vote rigging.
 
 use super::robustness::{Naming, RobustnessAnswer};
-use crate::domain::integrity::rigging_report::{FlaggedVoters, InfluentialVoter, RiggingReport, SwapCost};
+use crate::domain::integrity::rigging::rigging_report::{FlaggedVoters, InfluentialVoter, RiggingReport, SwapCost};
 use crate::domain::plural::counted;
 use crate::i18n::without_spaces_between_han;
 

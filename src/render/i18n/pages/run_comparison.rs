@@ -1,6 +1,6 @@
 //! Texts of the page that compares two runs of a benchmark.
 
-use crate::domain::benchmark::run_manifest::{BATCH_CHANGE, NO, RunChange, SETTINGS_CHANGE_PREFIX, YES};
+use crate::domain::benchmark::runs::run_manifest::{BATCH_CHANGE, NO, RunChange, SETTINGS_CHANGE_PREFIX, YES};
 use crate::i18n::fill;
 
 /// Maximum displayed characters of a value.
@@ -165,7 +165,7 @@ pub(super) const CHINESE: RunComparisonTexts = RunComparisonTexts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::benchmark::run_manifest::{ParticipantSettings, RunManifest};
+    use crate::domain::benchmark::runs::run_manifest::{ParticipantSettings, RunManifest};
 
     #[test]
     fn everything_that_can_change_has_a_name_in_both_languages() {

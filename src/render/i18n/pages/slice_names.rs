@@ -87,8 +87,8 @@ pub(super) const CHINESE: SliceTexts = SliceTexts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::benchmark::superclue::CAPABILITIES;
-    use crate::domain::benchmark::urs::INTENTS;
+    use crate::domain::benchmark::suites::superclue::CAPABILITIES;
+    use crate::domain::benchmark::suites::urs::INTENTS;
     use crate::domain::labeling::scheme::Scheme;
 
     #[test]

@@ -2,9 +2,9 @@
 
 use super::suite_tables::column;
 use super::{Chart, ReportTable, ScoreEntry, most};
-use crate::chart::{self, ChartSeries, Frame, Setting, Topic, curves, matrix, radar, violin};
+use crate::chart::{self, ChartSeries, Frame, Setting, Topic, matrix, radar, scores_by_turn, violin};
 use crate::domain::benchmark::analysis::self_preference_matrix::SelfPreferenceMatrix;
-use crate::domain::benchmark::score::{Part, PartKind};
+use crate::domain::benchmark::scores::score::{Part, PartKind};
 use crate::domain::benchmark::{JudgeMode, Suite};
 use crate::domain::judging::verdict::SCORE_RANGE;
 use crate::domain::language::Language;
@@ -149,6 +149,6 @@ impl Drawing<'_> {
         let title = self.suite.category_title(&category.name);
         let key = format!("curve-{}", self.parts(PartKind::Category).iter().position(|part| part == category)?);
         let topic = Topic { key: &key, title: named(title, self.language) };
-        (first < last).then(|| curves::draw(topic, first, &self.series(&parts), self.frame()))
+        (first < last).then(|| scores_by_turn::draw(topic, first, &self.series(&parts), self.frame()))
     }
 }

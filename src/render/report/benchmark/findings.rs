@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use rayon::prelude::*;
 
-use super::analysis_rows::{name_with_baseline, count, table};
+use super::analysis_rows::{count, name_with_baseline, table};
 use super::item_findings::ItemFindings;
 use super::{Analysis, Datum, ScoreEntry};
 use crate::domain::benchmark::Suite;
@@ -18,10 +18,10 @@ use crate::domain::benchmark::analysis::self_preference::{ScoresByJudge, SelfPre
 use crate::domain::benchmark::analysis::self_preference_matrix::{PreferenceCell, SelfPreferenceMatrix};
 use crate::domain::benchmark::analysis::weighted_scores::WeightedScores;
 use crate::domain::benchmark::item::Item;
-use crate::domain::benchmark::judgement::{Game, Judgement, Status};
-use crate::domain::benchmark::logprob_weighted::LOGPROB_WEIGHTED;
-use crate::domain::benchmark::panel_scores::JudgementsByBaseline;
-use crate::domain::benchmark::score::Part;
+use crate::domain::benchmark::judging_forms::logprob_weighted::LOGPROB_WEIGHTED;
+use crate::domain::benchmark::scores::judgement::{Game, Judgement, Status};
+use crate::domain::benchmark::scores::panel_scores::JudgementsByBaseline;
+use crate::domain::benchmark::scores::score::Part;
 use crate::domain::judging::verdict::Verdict;
 use crate::domain::language::Language;
 use crate::domain::stats::confidence::ConfidenceLevel;

@@ -4,16 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::prelude::*;
 
-use super::analysis_rows::{name_with_baseline, count, table};
+use super::analysis_rows::{count, name_with_baseline, table};
 use super::{Analysis, Datum, ScoreEntry};
 use crate::domain::benchmark::Suite;
 use crate::domain::benchmark::analysis::item_scores::{
     ItemAnalysis, ItemDisagreement, ItemPair, ItemScores, ModelComparison, disagreements, item_pairs,
 };
 use crate::domain::benchmark::item::Item;
-use crate::domain::benchmark::judgement::Judgement;
-use crate::domain::benchmark::panel_scores::JudgementsByBaseline;
-use crate::domain::benchmark::score::Part;
+use crate::domain::benchmark::scores::judgement::Judgement;
+use crate::domain::benchmark::scores::panel_scores::JudgementsByBaseline;
+use crate::domain::benchmark::scores::score::Part;
 use crate::domain::language::Language;
 use crate::domain::stats::confidence::ConfidenceLevel;
 use crate::i18n::findings::{FindingTexts, finding_texts};

@@ -22,11 +22,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::benchmark::item::Item;
-use crate::domain::benchmark::mixed_settings::MixedSettings;
-use crate::domain::benchmark::panel_scores::{JudgementsByBaseline, ModelScores};
 use crate::domain::benchmark::published::{self, SubjectKind};
-use crate::domain::benchmark::run_manifest::ReportedRun;
-use crate::domain::benchmark::score::{Coverage, Part, Scores};
+use crate::domain::benchmark::runs::mixed_settings::MixedSettings;
+use crate::domain::benchmark::runs::run_manifest::ReportedRun;
+use crate::domain::benchmark::scores::panel_scores::{JudgementsByBaseline, ModelScores};
+use crate::domain::benchmark::scores::score::{Coverage, Part, Scores};
 use crate::domain::benchmark::{JudgeMode, Scale, Suite};
 use crate::domain::judging::verdict::Verdict;
 use crate::domain::language::Language;

@@ -2,7 +2,7 @@
 
 use super::analysis_rows::table;
 use super::{Analysis, Datum};
-use crate::domain::benchmark::run_manifest::{ParticipantSettings, ReportedRun};
+use crate::domain::benchmark::runs::run_manifest::{ParticipantSettings, ReportedRun};
 use crate::domain::language::Language;
 use crate::i18n::findings::finding_texts;
 use crate::i18n::reports::yes_or_no;

@@ -6,13 +6,13 @@ use super::findings::{ComparedJudgement, Findings, Lengths};
 use super::{PublishedScore, Report, ReportInput, ScoreEntry};
 use crate::domain::benchmark::analysis::item_scores::ItemPair;
 use crate::domain::benchmark::analysis::self_preference_matrix::SelfPreferenceMatrix;
-use crate::domain::benchmark::mixed_settings::MixedSettings;
-use crate::domain::benchmark::panel_scores::{
+use crate::domain::benchmark::record::{BenchSet, BenchSuiteRow, ScoredJudgement};
+use crate::domain::benchmark::runs::mixed_settings::MixedSettings;
+use crate::domain::benchmark::runs::run_manifest::ReportedRun;
+use crate::domain::benchmark::runs::run_selector::RunSelector;
+use crate::domain::benchmark::scores::panel_scores::{
     JudgementFilter, JudgementsByBaseline, judge_names, model_names, silent_judges,
 };
-use crate::domain::benchmark::record::{BenchSet, BenchSuiteRow, ScoredJudgement};
-use crate::domain::benchmark::run_manifest::ReportedRun;
-use crate::domain::benchmark::run_selector::RunSelector;
 use crate::domain::benchmark::{Suite, SuiteData};
 use crate::domain::language::Language;
 

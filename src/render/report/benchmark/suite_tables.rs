@@ -4,14 +4,15 @@
 use std::collections::BTreeMap;
 
 use super::{PublishedScore, ReportCell, ReportColumn, ReportHead, ReportRow, ReportTable, ScoreEntry};
-use crate::domain::benchmark::alignbench::{self, LANGUAGE, REASONING};
-use crate::domain::benchmark::mtbench101::{ABILITIES, MEAN_OVER_TURNS, TASKS, TIERS};
-use crate::domain::benchmark::pairwise::{THREE_ONE_ZERO, TIES_HALF, WINS_AND_TIES};
-use crate::domain::benchmark::score::{Part, PartKind};
-use crate::domain::benchmark::superclue::CAPABILITIES;
+use crate::domain::benchmark::Suite;
+use crate::domain::benchmark::judging_forms::pairwise::{THREE_ONE_ZERO, TIES_HALF, WINS_AND_TIES};
+use crate::domain::benchmark::scores::score::{Part, PartKind};
+use crate::domain::benchmark::suites::alignbench::{self, LANGUAGE, REASONING};
+use crate::domain::benchmark::suites::mtbench101::{ABILITIES, MEAN_OVER_TURNS, TASKS, TIERS};
+use crate::domain::benchmark::suites::superclue;
+use crate::domain::benchmark::suites::superclue::CAPABILITIES;
+use crate::domain::benchmark::suites::urs::{CRITERIA, INTENTS, OBJECTIVE, SUBJECTIVE};
 use crate::domain::benchmark::table_layout::{self, TableKind};
-use crate::domain::benchmark::urs::{CRITERIA, INTENTS, OBJECTIVE, SUBJECTIVE};
-use crate::domain::benchmark::{Suite, superclue};
 use crate::domain::language::Language;
 use crate::i18n::reports::{ReportTexts, named, report_texts};
 

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::domain::benchmark::score::{Coverage, Score};
+use crate::domain::benchmark::scores::score::{Coverage, Score};
 
 /// Table of scores with a row for each model.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]

@@ -1,9 +1,9 @@
 use super::*;
 use crate::domain::benchmark::item::{ItemSampling, Question};
-use crate::domain::benchmark::judgement::{Game, Judgement, Status};
-use crate::domain::benchmark::registry::suite;
-use crate::domain::benchmark::score::{PartKind, Score};
+use crate::domain::benchmark::scores::judgement::{Game, Judgement, Status};
+use crate::domain::benchmark::scores::score::{PartKind, Score};
 use crate::domain::benchmark::suite_options::BUILT_IN_SUITES;
+use crate::domain::benchmark::suites::registry::suite;
 use crate::domain::benchmark::{SuiteOptions, published};
 use crate::domain::judging::verdict::Rating;
 

@@ -12,9 +12,9 @@ use crate::domain::campaign::report::{
 };
 use crate::domain::campaign::rubric::CampaignRubric;
 use crate::domain::language::Language;
-use crate::domain::rating::leaderboard::RankedModel;
+use crate::domain::rating::intervals::sequential_testing::{NeighbourPair, NeighbourState};
+use crate::domain::rating::leaderboards::leaderboard::RankedModel;
 use crate::domain::rating::options::IntervalMethod;
-use crate::domain::rating::sequential_testing::{NeighbourPair, NeighbourState};
 use crate::i18n::campaign_report::CampaignReportTexts;
 use crate::i18n::fill;
 

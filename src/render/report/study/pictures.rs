@@ -40,8 +40,10 @@ pub(super) fn left_out(results: &Results) -> Option<String> {
 }
 
 fn not_drawn(pairs: usize, series: usize) -> Option<String> {
-    let pairs = (pairs > MAX_PLOTTED_PAIRS).then(|| format!("The first {MAX_PLOTTED_PAIRS} of {pairs} pairs are drawn."));
-    let series = (series > MAX_MATRIX_SERIES).then(|| format!("The matrices show the first {MAX_MATRIX_SERIES} of {series} series."));
+    let pairs =
+        (pairs > MAX_PLOTTED_PAIRS).then(|| format!("The first {MAX_PLOTTED_PAIRS} of {pairs} pairs are drawn."));
+    let series = (series > MAX_MATRIX_SERIES)
+        .then(|| format!("The matrices show the first {MAX_MATRIX_SERIES} of {series} series."));
     let missing: Vec<String> = pairs.into_iter().chain(series).collect();
     (!missing.is_empty()).then(|| missing.join(" ") + " All of them are in data/correlations.csv.")
 }

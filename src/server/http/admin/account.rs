@@ -5,8 +5,8 @@ use actix_web::http::{StatusCode, header};
 
 use super::signed_in_request::SignedInRequest;
 use crate::domain::admin::second_factor::SecondFactor;
-use crate::http::error::PageError;
 use crate::http::form_token::see_other;
+use crate::http::request::error::PageError;
 use crate::infra::limits::RateLimited;
 use crate::pages::admin::account::{AccountPage, SessionLine};
 use crate::pages::admin::{AdminFrame, AdminTab};

@@ -4,11 +4,11 @@ use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 
 use super::signed_in_request::SignedInRequest;
-use crate::http::error::PageError;
+use crate::http::request::error::PageError;
 use crate::infra::storage::AuditFilter;
 use crate::pages::admin::AdminTab;
 use crate::pages::admin::audit::AuditPage;
-use crate::pages::query_string::escaped;
+use crate::pages::frame::query_string::escaped;
 use crate::pages::respond;
 
 /// Entries per page.

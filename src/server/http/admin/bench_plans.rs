@@ -6,9 +6,9 @@ use actix_web::http::StatusCode;
 use super::bench_runs::show_runs;
 use super::plan_refusals::{invalid_plan, refused_plan};
 use super::signed_in_request::{Fields, SignedInRequest};
-use crate::domain::benchmark::run_plan::{InvalidPlanKey, PlannedSuite, RunPlan, RunPlanError};
-use crate::http::error::PageError;
+use crate::domain::benchmark::runs::run_plan::{InvalidPlanKey, PlannedSuite, RunPlan, RunPlanError};
 use crate::http::form_token::see_other;
+use crate::http::request::error::PageError;
 use crate::infra::storage::{StoreError, is_storable};
 use crate::pages::admin::AdminTab;
 use crate::pages::admin::bench_plans::{

@@ -5,7 +5,7 @@ use actix_web::http::StatusCode;
 
 use super::signed_in_request::SignedInRequest;
 use crate::domain::admin::role::Role;
-use crate::http::error::PageError;
+use crate::http::request::error::PageError;
 use crate::infra::clock::Clock as _;
 use crate::infra::storage::StoreError;
 use crate::pages::admin::bench_plans::PlanView;

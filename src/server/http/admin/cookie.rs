@@ -3,7 +3,7 @@
 use actix_web::HttpRequest;
 use actix_web::cookie::{Cookie, SameSite};
 
-use crate::http::cookie_values::cookie_values;
+use crate::http::request::cookie_values::cookie_values;
 use crate::infra::config::is_public_by_tls;
 
 const COOKIE: &str = "langya_admin";

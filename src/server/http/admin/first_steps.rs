@@ -2,7 +2,7 @@
 
 use super::signed_in_request::SignedInRequest;
 use crate::domain::admin::role::Role;
-use crate::http::error::PageError;
+use crate::http::request::error::PageError;
 use crate::pages::admin::overview::FirstStep;
 
 /// Returns the setup steps that the user's role may do; empty once the arena has models of its own and a vote. Inviting people is optional:

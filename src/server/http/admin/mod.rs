@@ -30,9 +30,9 @@ use actix_web::{Error, HttpRequest, HttpResponse, web};
 use futures_util::FutureExt as _;
 use futures_util::future::LocalBoxFuture;
 
-use super::error::PageError;
-use super::hosts;
-use super::oidc::OidcSignInError;
+use super::request::error::PageError;
+use super::request::hosts;
+use super::visitor::oidc::OidcSignInError;
 use crate::domain::admin::role::Role;
 use crate::infra::oidc::Identity;
 use crate::infra::storage::AdminSessionRow;
@@ -169,7 +169,8 @@ pub(super) fn routes(config: &mut web::ServiceConfig) {
     for path in paths {
         let answer = move |request, app, body| answer(path, request, app, body);
         let form = web::PayloadConfig::new(MAX_FORM_BYTES);
-        config.service(web::resource(path).app_data(form).wrap(from_fn(forbid_caching)).default_service(web::to(answer)));
+        config
+            .service(web::resource(path).app_data(form).wrap(from_fn(forbid_caching)).default_service(web::to(answer)));
     }
 }
 

@@ -5,11 +5,11 @@ use actix_web::http::StatusCode;
 
 use super::signed_in_request::SignedInRequest;
 use crate::domain::admin::role::Role;
-use crate::http::error::PageError;
 use crate::http::form_token::see_other;
+use crate::http::request::error::PageError;
 use crate::pages::admin::moderation::{EndpointLine, FlagsPage, ModerationFlagPage};
 use crate::pages::admin::{AdminFrame, AdminTab};
-use crate::pages::query_string::escaped;
+use crate::pages::frame::query_string::escaped;
 use crate::pages::respond;
 use crate::render::i18n::pages::MissingObject;
 use crate::services::moderation_reviews::{ModerationReviewError, ModerationReviews};

@@ -10,7 +10,7 @@ use super::models::settings_file_problem;
 use super::signed_in_request::SignedInRequest;
 use crate::domain::doctor::Finding;
 use crate::domain::time::Timestamp;
-use crate::http::error::PageError;
+use crate::http::request::error::PageError;
 use crate::infra::clock::{Clock as _, SystemClock};
 use crate::infra::config::{OnFailure, Settings};
 use crate::infra::job_report::JobStatus;
@@ -18,8 +18,8 @@ use crate::infra::storage::InstanceRow;
 use crate::infra::tasks::{JobState, PanickedJob};
 use crate::pages::admin::AdminTab;
 use crate::pages::admin::operations::{FindingLine, InstanceLine, JobLine, JobLineState, OperationsPage};
+use crate::pages::frame::time::time_text;
 use crate::pages::respond;
-use crate::pages::time::time_text;
 use crate::services::doctor::examine_open;
 use crate::state::AppState;
 

@@ -6,13 +6,13 @@ use actix_web::http::StatusCode;
 use super::first_steps::first_steps;
 use super::models::settings_file_problem;
 use super::signed_in_request::SignedInRequest;
-use crate::http::error::PageError;
-use crate::http::leaderboard_view::name_of;
+use crate::http::leaderboards::leaderboard_view::name_of;
+use crate::http::request::error::PageError;
 use crate::infra::clock::Clock as _;
 use crate::pages::admin::AdminTab;
 use crate::pages::admin::overview::{OverviewModel, OverviewPage};
+use crate::pages::frame::time::time_text;
 use crate::pages::respond;
-use crate::pages::time::time_text;
 
 /// `GET /admin`
 pub(super) async fn page(call: SignedInRequest) -> Result<HttpResponse, PageError> {

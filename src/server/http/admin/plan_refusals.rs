@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use crate::domain::battle::ModelId;
-use crate::domain::benchmark::run_plan::RunPlanError;
+use crate::domain::benchmark::runs::run_plan::RunPlanError;
 use crate::pages::admin::bench_plans::PlanRefusal;
 use crate::render::i18n::fill;
 use crate::render::i18n::pages::{PlanErrorTexts, PlanRefusalTexts};
@@ -118,7 +118,7 @@ fn of_model(text: &str, model: &ModelId) -> String {
 mod tests {
     use super::*;
     use crate::domain::benchmark::SuiteError;
-    use crate::domain::benchmark::participants::ParticipantsError;
+    use crate::domain::benchmark::runs::participants::ParticipantsError;
     use crate::domain::language::Language;
     use crate::render::i18n::pages::page_texts;
 

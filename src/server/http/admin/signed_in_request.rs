@@ -2,9 +2,9 @@
 
 use actix_web::{HttpRequest, web};
 
-use crate::http::address::{address_of, network_of};
-use crate::http::error::PageError;
 use crate::http::form_token;
+use crate::http::request::address::{address_of, network_of};
+use crate::http::request::error::PageError;
 use crate::infra::storage::{ActedVia, AdminSessionRow};
 use crate::pages::admin::{AdminFrame, AdminTab};
 use crate::pages::{Page, Section};

@@ -5,9 +5,9 @@ use actix_web::http::StatusCode;
 
 use super::signed_in_request::SignedInRequest;
 use crate::domain::admin::role::Role;
-use crate::http::error::PageError;
 use crate::http::form_token::see_other;
-use crate::http::hosts::public_address;
+use crate::http::request::error::PageError;
+use crate::http::request::hosts::public_address;
 use crate::infra::storage::UserChange;
 use crate::pages::admin::users::UsersPage;
 use crate::pages::admin::{AdminFrame, AdminTab};

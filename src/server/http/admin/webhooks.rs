@@ -5,8 +5,8 @@ use actix_web::http::StatusCode;
 
 use super::signed_in_request::SignedInRequest;
 use crate::domain::webhook::WebhookEvent;
-use crate::http::error::PageError;
 use crate::http::form_token::see_other;
+use crate::http::request::error::PageError;
 use crate::infra::config::WebhookSettings;
 use crate::pages::admin::webhooks::{WebhookLine, WebhooksPage};
 use crate::pages::admin::{AdminFrame, AdminTab};

@@ -16,7 +16,7 @@ use schemars::generate::{SchemaGenerator, SchemaSettings};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-use super::entity_tags::is_known;
+use super::request::entity_tags::is_known;
 use crate::domain::admin::key_scope::KeyScope;
 use crate::domain::hex::hex;
 use crate::domain::webhook::{ChangedLeaderboard, RecordedVotes, WebhookEvent, WebhookMessage};

@@ -10,23 +10,23 @@ use crate::domain::battle_judging::report::BattleJudgingReport;
 use crate::domain::correlation::report::{MixtureReport, PairReport};
 use crate::domain::model_register::report::Register;
 use crate::http::api_keys::{AuditList, AuditQuery, KeyJson};
-use crate::http::benchmark::ReportQuery;
-use crate::http::benchmark_comparison::{ComparisonJson, ComparisonQuery};
+use crate::http::benchmarks::benchmark::ReportQuery;
+use crate::http::benchmarks::benchmark_comparison::{ComparisonJson, ComparisonQuery};
+use crate::http::benchmarks::correlation::CatalogJson;
+use crate::http::benchmarks::suite_score_table::{ScoreTableQuery, Suites};
 use crate::http::campaign::{
     ErrorBody, JoinAnswer, JoinRequest, JudgementAnswer, JudgementRequest, NextAnswer, NextRequest, UndoAnswer,
     UndoRequest,
 };
-use crate::http::consent::ConsentJson;
-use crate::http::correlation::CatalogJson;
-use crate::http::exclusions::{ExclusionList, ExclusionsQuery};
-use crate::http::leaderboard_api::{DatedLeaderboard, DatedRigging, DatedRobustness};
-use crate::http::models::RegisterQuery;
-use crate::http::public_log::{LogDescription, ReceiptJson};
-use crate::http::suite_score_table::{ScoreTableQuery, Suites};
-use crate::http::value::DatedReport;
-use crate::http::vote_log_api::VotesQuery;
+use crate::http::leaderboards::leaderboard_api::{DatedLeaderboard, DatedRigging, DatedRobustness};
+use crate::http::leaderboards::models::RegisterQuery;
+use crate::http::leaderboards::value::DatedReport;
+use crate::http::log::exclusions::{ExclusionList, ExclusionsQuery};
+use crate::http::log::public_log::{LogDescription, ReceiptJson};
+use crate::http::log::vote_log_api::VotesQuery;
+use crate::http::visitor::consent::ConsentJson;
 use crate::pages::correlation_query::CorrelationQuery;
-use crate::pages::leaderboard_query::LeaderboardQuery;
+use crate::pages::leaderboards::leaderboard_query::LeaderboardQuery;
 use crate::render::report::benchmark::Report;
 
 type SchemaOf = fn(&mut SchemaGenerator) -> Schema;

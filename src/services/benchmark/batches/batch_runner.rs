@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::OnBatch;
 use crate::domain::battle::ModelId;
-use crate::domain::benchmark::batch_events::{BatchEvent, BatchNote};
+use crate::domain::benchmark::runs::batch_events::{BatchEvent, BatchNote};
 use crate::domain::benchmark::suite_id::SuiteId;
 use crate::infra::backoff::Backoff;
 use crate::infra::clock::{Clock as _, SystemClock};

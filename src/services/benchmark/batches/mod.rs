@@ -15,7 +15,7 @@ use parking_lot::Mutex;
 use self::batch_runner::BatchRunner;
 use self::model_queue::ModelQueue;
 use super::run_error::RunError;
-use crate::domain::benchmark::batch_events::BatchNote;
+use crate::domain::benchmark::runs::batch_events::BatchNote;
 use crate::domain::benchmark::suite_id::SuiteId;
 use crate::infra::config::BenchSettings;
 use crate::infra::llm::ChatError;

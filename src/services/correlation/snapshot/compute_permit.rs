@@ -60,7 +60,12 @@ impl ComputePermit {
             pairs: SingleFlight::new("correlate_pair", 0, throttle.clone(), tasks.clone()),
             mixtures: SingleFlight::new("correlate_mixture", 0, throttle.clone(), tasks.clone()),
             matrices: SingleFlight::new("correlate_group", 0, throttle.clone(), tasks.clone()),
-            comparisons: SingleFlight::new("compare_models", COMPARISON_CACHE_CAPACITY, throttle.clone(), tasks.clone()),
+            comparisons: SingleFlight::new(
+                "compare_models",
+                COMPARISON_CACHE_CAPACITY,
+                throttle.clone(),
+                tasks.clone(),
+            ),
             claims: SingleFlight::new("correlate_claims", 1, throttle, tasks.clone()),
         }
     }

@@ -5,9 +5,9 @@ mod replies;
 mod votes;
 
 use langya::domain::battle::{Outcome, Side};
+use langya::domain::rating::leaderboards::ranking::rank_log;
 use langya::domain::rating::options::LeaderboardOptions;
-use langya::domain::rating::ranking::rank_log;
-use langya::domain::rating::vote_log::VoteLog;
+use langya::domain::rating::votes::vote_log::VoteLog;
 use serde_json::json;
 
 use super::evidence::{

@@ -6,7 +6,7 @@ use rand::{Rng, RngExt};
 
 use super::models::{Battle, SideArrival};
 use crate::battle::Side;
-use crate::battle::pacing::{ClassDraw, Ending, Pace, Pacer, Release, MIN_STEP_INTERVAL};
+use crate::battle::pacing::{ClassDraw, Ending, MIN_STEP_INTERVAL, Pace, Pacer, Release};
 
 /// Characters of a step.
 pub(super) const QUANTUM: usize = 12;

@@ -4,8 +4,8 @@ use nalgebra::DVector;
 
 use crate::battle::Outcome;
 use crate::rating::counts::votes_by_voter::VoterVote;
-use crate::rating::model_block::ModelBlock;
-use crate::rating::weighting::Weights;
+use crate::rating::counts::weighting::Weights;
+use crate::rating::strengths::model_block::ModelBlock;
 
 /// One vote within the block.
 #[derive(Clone, Copy)]

@@ -9,10 +9,10 @@ use super::block_votes::BlockVote;
 use crate::battle::Outcome;
 use crate::rating::FitError;
 use crate::rating::counts::tally::PairTally;
-use crate::rating::graph::decompose;
-use crate::rating::model_block::ModelBlock;
-use crate::rating::negative_log_likelihood::{Likelihood, PairLoss};
-use crate::rating::newton::minimise;
+use crate::rating::strengths::graph::decompose;
+use crate::rating::strengths::model_block::ModelBlock;
+use crate::rating::strengths::negative_log_likelihood::{Likelihood, PairLoss};
+use crate::rating::strengths::newton::minimise;
 
 /// Points below which the rest after a subtraction of votes is rounding error.
 const ROUNDING: f64 = 1e-9;

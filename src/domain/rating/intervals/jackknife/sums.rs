@@ -102,7 +102,8 @@ impl SumsOfVoters {
         let mut wide = Vec::new();
         for part in parts {
             if part.meat.is_empty() {
-                let (many, few) = part.scores.into_iter().partition(|(touched, _)| WIDE_VOTER_DIVISOR * touched.len() > size);
+                let (many, few) =
+                    part.scores.into_iter().partition(|(touched, _)| WIDE_VOTER_DIVISOR * touched.len() > size);
                 let few: Vec<(Vec<usize>, Vec<f64>)> = few;
                 few.iter().for_each(|(touched, score)| add_square(&mut total.meat, touched, score));
                 wide.push(many);

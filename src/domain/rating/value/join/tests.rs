@@ -4,9 +4,9 @@ use super::super::prices::ModelPrice;
 use super::*;
 use crate::battle::Outcome::{self, AWins, BWins};
 use crate::judging::budget::Prices;
+use crate::rating::leaderboards::ranking::{Ranking, rank_log_with_differences};
 use crate::rating::options::{IntervalMethod, LeaderboardOptions};
-use crate::rating::ranking::{Ranking, rank_log_with_differences};
-use crate::rating::vote_log::VoteLog;
+use crate::rating::votes::vote_log::VoteLog;
 
 /// Votes between pairs: wins of the first, wins of the second.
 fn ranking(votes: &[(&str, &str, usize, usize)], options: &LeaderboardOptions) -> Ranking {

@@ -1,7 +1,7 @@
 //! Texts of the pages of benchmark runs.
 
 use super::bench_plans::{self, BenchPlanTexts};
-use crate::domain::benchmark::run_state::RunState;
+use crate::domain::benchmark::runs::run_state::RunState;
 
 /// The texts of one language.
 pub struct BenchRunTexts {

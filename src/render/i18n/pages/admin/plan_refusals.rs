@@ -1,8 +1,8 @@
 //! Error messages of benchmark plans. English messages are the errors' own, unless they name flags of the command.
 
 use crate::domain::benchmark::SuiteError;
-use crate::domain::benchmark::participants::ParticipantsError;
-use crate::domain::benchmark::run_plan::{InvalidPlanKey, MAX_RUNS, RunPlanError};
+use crate::domain::benchmark::runs::participants::ParticipantsError;
+use crate::domain::benchmark::runs::run_plan::{InvalidPlanKey, MAX_RUNS, RunPlanError};
 use crate::i18n::fill;
 
 /// The texts of one language. Keys of the plan are not translated.
@@ -150,7 +150,7 @@ const CHINESE_ERRORS: PlanErrorTexts = PlanErrorTexts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::benchmark::run_plan::RunPlan;
+    use crate::domain::benchmark::runs::run_plan::RunPlan;
 
     #[track_caller]
     fn check(plan: &str, chinese: &str) {

@@ -1,7 +1,7 @@
 //! Chinese.
 
 use super::{
-    Naming, RobustnessAnswer, RobustnessTexts, agree_on_first, largest_rank_move, is_significant, mean_number, median,
+    Naming, RobustnessAnswer, RobustnessTexts, agree_on_first, is_significant, largest_rank_move, mean_number, median,
     percent, points, times_in_100,
 };
 use crate::domain::rating::robustness::{

@@ -6,15 +6,15 @@ use actix_web::http::StatusCode;
 use super::editing::{EditRefusal, editor, number};
 use super::viewing::today;
 use crate::http::admin::signed_in_request::SignedInRequest;
-use crate::http::error::PageError;
 use crate::http::form_token::see_other;
+use crate::http::request::error::PageError;
 use crate::infra::config::is_variable_name;
 use crate::infra::config::key_destination::belongs_to;
 use crate::infra::llm::model_list::check_address;
 use crate::pages::admin::model_list::{AddFields, AddModelsPage, Listed, Listing};
 use crate::pages::admin::{AdminFrame, AdminTab};
 use crate::pages::respond;
-use crate::services::model_entries::{AddRequest, Additions, EditGoal, ModelEditor, ModelEntryError, Warning};
+use crate::services::model_settings::{AddRequest, Additions, EditGoal, ModelEditor, ModelEntryError, Warning};
 
 /// Step that the form requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

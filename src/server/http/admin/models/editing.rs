@@ -3,11 +3,11 @@
 use crate::domain::battle::ModelId;
 use crate::domain::rating::value::prices::MAX_SOURCE_CHARS;
 use crate::http::admin::signed_in_request::SignedInRequest;
-use crate::http::error::PageError;
+use crate::http::request::error::PageError;
 use crate::infra::config::edit::change::{Change, ModelValues, PriceValues};
 use crate::render::i18n::fill;
 use crate::render::i18n::pages::ModelAdminTexts;
-use crate::services::model_entries::{AuditTrail, EditGoal, ModelEditor, ModelEntryError};
+use crate::services::model_settings::{AuditTrail, EditGoal, ModelEditor, ModelEntryError};
 use crate::watched_settings_file::WatchedSettingsFile;
 
 use super::settings_refusals::refused_entry;

@@ -11,7 +11,7 @@ use crate::domain::battle::ModelId;
 use crate::domain::battle::pairing::PairingError;
 use crate::domain::battle::pairing::preview::PairingPreview;
 use crate::http::admin::signed_in_request::SignedInRequest;
-use crate::http::error::PageError;
+use crate::http::request::error::PageError;
 use crate::infra::config::PairingSettings;
 use crate::infra::llm::roster::Roster;
 use crate::pages::admin::pairing::{ModelChance, PairChance, PairingFields, PairingPage};

@@ -9,7 +9,7 @@ use crate::infra::llm::model_list::ListError;
 use crate::infra::llm::model_list_merge::{AddedModel, Addition, MAX_DUPLICATES_NAMED, duplicates};
 use crate::render::i18n::fill;
 use crate::render::i18n::pages::{ModelAdminTexts, SettingsRefusalTexts};
-use crate::services::model_entries::ModelEntryError;
+use crate::services::model_settings::ModelEntryError;
 use crate::watched_settings_file::SettingsProblem;
 
 /// Returns why models were not added or changed.
