@@ -46,6 +46,7 @@ test("nothing is sent before the visitor agrees, who is asked once", async () =>
   await question(page).waitFor();
   await page.keyboard.press("Escape");
   await question(page).waitFor({ state: "detached" });
+  await phase(page, "empty");
   assert.deepEqual(page.sent, []);
   await page.keyboard.press("Enter");
   await question(page).getByRole("button", { name: "Agree and ask" }).click();

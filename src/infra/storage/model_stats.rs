@@ -72,8 +72,8 @@ impl Store {
             stats.models.entry(model).or_default().failures = failures;
         }
         let timed = format!(
-            "SELECT model, first_token_ms, ROW_NUMBER() ENDED_STAGES (PARTITION BY model ORDER BY first_token_ms) AS place, \
-             COUNT(*) ENDED_STAGES (PARTITION BY model) AS replies FROM {} WHERE first_token_ms IS NOT NULL",
+            "SELECT model, first_token_ms, ROW_NUMBER() OVER (PARTITION BY model ORDER BY first_token_ms) AS place, \
+             COUNT(*) OVER (PARTITION BY model) AS replies FROM {} WHERE first_token_ms IS NOT NULL",
             written("")
         );
         let medians = format!("SELECT model, first_token_ms FROM ({timed}) AS timed WHERE place = (replies + 1) / 2");

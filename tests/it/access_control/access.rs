@@ -14,19 +14,19 @@ use reqwest::{Response, StatusCode};
 use serde_json::json;
 
 use crate::support::arena::{NO_LIMITS, TestArena};
-use crate::support::program::{Server, langya_beside};
+use crate::support::program::langya_beside;
 use crate::support::scripted::Scripted;
 use crate::support::visitor::{Visitor, get, http_client};
 
-const PASSPHRASE: &str = "seven herons over a quiet lake";
+pub(super) const PASSPHRASE: &str = "seven herons over a quiet lake";
 /// A question from before the arena was closed.
 const EARLIER: &str = "Which bridge is the oldest?";
 /// Close code of a socket whose visitor has signed out.
-const SIGNED_OUT: u16 = 4401;
+pub(super) const SIGNED_OUT: u16 = 4401;
 /// Longest wait; reached only by a failing test.
-const TIMEOUT: Duration = Duration::from_secs(20);
+pub(super) const TIMEOUT: Duration = Duration::from_secs(20);
 
-async fn arena(mode: AccessMode) -> TestArena {
+pub(super) async fn arena(mode: AccessMode) -> TestArena {
     arena_with(mode, |_| {}).await
 }
 
@@ -40,49 +40,13 @@ async fn arena_with(mode: AccessMode, change: impl FnOnce(&mut Settings)) -> Tes
 }
 
 /// An invite with a code made of this number.
-async fn invite(arena: &TestArena, number: u128, quota: u32, expires_at: Option<i64>) -> String {
+pub(super) async fn invite(arena: &TestArena, number: u128, quota: u32, expires_at: Option<i64>) -> String {
     let code = invite_code::encode(number);
     let (hash, id) = (code_hash(&code.replace('-', "")), format!("invite {number}"));
     let (created_at, expires_at) = (Timestamp(1), expires_at.map(Timestamp));
     let invite = NewInvite { id: &id, code_hash: &hash, note: "", quota, created_at, expires_at };
     arena.app.store.insert_invite(invite).await.unwrap();
     code
-}
-
-/// The commands of an operator beside a running arena: a code lets two people in, and revoking it signs them out.
-#[actix_web::test]
-async fn an_operator_makes_lists_and_revokes_codes_beside_the_running_arena() {
-    let folder = tempfile::tempdir().unwrap();
-    let in_folder = folder.path().to_owned();
-    std::fs::write(in_folder.join("langya.toml"), "[access]\nmode = \"invite\"\n").unwrap();
-    let server = Server::start_in(&in_folder, &["--config", "langya.toml"], &[]);
-    let run = async |arguments: &[&str]| langya_beside(&in_folder, arguments).await;
-    let list = async || -> serde_json::Value {
-        serde_json::from_str(&run(&["invites", "list", "--format", "json"]).await.stdout).unwrap()
-    };
-    let made = run(&["invites", "create", "--quota", "2", "--note", "course 7"]).await;
-    let (code, id) = made.stdout.trim().split_once("  ").unwrap_or_else(|| panic!("{made:?}"));
-    for uses in 1..=2 {
-        let mut browser = Browser::at(&server.url);
-        check_status(&browser.sign_in(code).await, StatusCode::SEE_OTHER);
-        assert_eq!(list().await[0]["uses"], uses);
-    }
-    let listed = &list().await[0];
-    assert_eq!((&listed["state"], &listed["note"], &listed["id"]), (&"used up".into(), &"course 7".into(), &id.into()));
-    assert!(!listed.to_string().contains(code) && !listed.to_string().contains(&code_hash(&code.replace('-', ""))));
-
-    let mut browser = Browser::at(&server.url);
-    let other = run(&["invites", "create"]).await.stdout;
-    let (code, id) = other.trim().split_once("  ").unwrap();
-    check_status(&browser.sign_in(code).await, StatusCode::SEE_OTHER);
-    let mut socket = browser.socket().await.unwrap();
-    assert_eq!(run(&["invites", "revoke", id]).await.code, Some(0));
-    let closed = tokio::time::timeout(TIMEOUT, socket.try_next()).await.unwrap();
-    assert_eq!(closed.unwrap_err().map(u16::from), Some(SIGNED_OUT));
-    assert_eq!(run(&["invites", "revoke", id]).await.code, Some(2), "it is revoked already");
-    let audit = run(&["admin", "audit"]).await.stdout;
-    let entries = ["create_invites", "revoke_invite"].map(|action| audit.matches(action).count());
-    assert_eq!(entries, [2, 1], "what is refused has none: {audit}");
 }
 
 #[actix_web::test]
@@ -97,23 +61,23 @@ async fn an_arena_with_a_pass_phrase_starts_only_with_its_hash() {
 }
 
 /// A browser: it keeps its cookie and follows nothing.
-struct Browser {
+pub(super) struct Browser {
     client: reqwest::Client,
     url: String,
     cookie: Option<String>,
 }
 
 impl Browser {
-    fn new(arena: &TestArena) -> Self {
+    pub(super) fn new(arena: &TestArena) -> Self {
         Self::at(&arena.url)
     }
 
-    fn at(url: &str) -> Self {
+    pub(super) fn at(url: &str) -> Self {
         let client = http_client().redirect(reqwest::redirect::Policy::none()).build().unwrap();
         Self { client, url: url.to_owned(), cookie: None }
     }
 
-    async fn get(&mut self, path: &str) -> Response {
+    pub(super) async fn get(&mut self, path: &str) -> Response {
         let request = self.client.get(format!("{}{path}", self.url));
         self.send(request).await
     }
@@ -147,12 +111,12 @@ impl Browser {
     }
 
     /// Opens the page and sends its form.
-    async fn sign_in(&mut self, secret: &str) -> Response {
+    pub(super) async fn sign_in(&mut self, secret: &str) -> Response {
         let (token, origin) = (self.form_token().await, self.url.clone());
         self.post("/sign-in", &[("secret", secret), ("token", &token)], Some(&origin)).await
     }
 
-    async fn sign_out(&mut self) -> Response {
+    pub(super) async fn sign_out(&mut self) -> Response {
         let (token, origin) = (self.form_token().await, self.url.clone());
         self.post("/sign-out", &[("token", &token)], Some(&origin)).await
     }
@@ -161,7 +125,7 @@ impl Browser {
         self.get("/history").await.text().await.unwrap()
     }
 
-    async fn socket(&self) -> Result<Visitor, tokio_tungstenite::tungstenite::Error> {
+    pub(super) async fn socket(&self) -> Result<Visitor, tokio_tungstenite::tungstenite::Error> {
         let cookie = self.cookie.clone().map(|cookie| ("cookie", cookie));
         Visitor::connect_with(&self.url, cookie).await
     }
@@ -171,13 +135,13 @@ impl Browser {
         self.get("/").await.text().await.unwrap().contains(" data-asks ")
     }
 
-    async fn is_admitted(&self) -> bool {
+    pub(super) async fn is_admitted(&self) -> bool {
         self.socket().await.is_ok()
     }
 }
 
 #[track_caller]
-fn check_status(response: &Response, status: StatusCode) {
+pub(super) fn check_status(response: &Response, status: StatusCode) {
     assert_eq!(response.status(), status, "{:?}", response.headers());
 }
 
@@ -343,68 +307,6 @@ async fn of_many_sign_ins_from_one_session_one_goes_on_with_its_battles() {
 }
 
 #[actix_web::test]
-async fn an_invite_lets_in_as_many_as_it_is_for_and_says_why_it_lets_in_nobody_else() {
-    let arena = arena(AccessMode::Invite).await;
-    let code = invite(&arena, 1, 2, None).await;
-    for typed in [code.clone(), code.to_lowercase().replace('-', " ")] {
-        let mut browser = Browser::new(&arena);
-        check_status(&browser.sign_in(&typed).await, StatusCode::SEE_OTHER);
-        assert!(browser.is_admitted().await);
-    }
-    let expired = invite(&arena, 2, 1, Some(5)).await;
-    let revoked = invite(&arena, 3, 1, None).await;
-    assert!(arena.app.store.revoke_invite("invite 3", Timestamp(9)).await.unwrap());
-    assert!(!arena.app.store.revoke_invite("invite 3", Timestamp(9)).await.unwrap(), "it was revoked already");
-    let unknown = invite_code::encode(4);
-    for (code, words) in [
-        (code.as_str(), "has been used already"),
-        (&expired, "has expired"),
-        (&revoked, "is not valid any more"),
-        (&unknown, "Check for typing errors"),
-        ("", "Check for typing errors"),
-        ("' OR 1=1 --", "Check for typing errors"),
-        (PASSPHRASE, "Check for typing errors"),
-    ] {
-        let mut browser = Browser::new(&arena);
-        let refused = browser.sign_in(code).await;
-        check_status(&refused, StatusCode::FORBIDDEN);
-        let page = refused.text().await.unwrap();
-        assert!(page.contains(words), "{code}: {page}");
-        assert!(page.contains(&format!("value=\"{}\"", code.replace('\'', "&#39;"))), "{code} can be mended: {page}");
-        assert!(!browser.is_admitted().await, "{code}");
-    }
-}
-
-#[actix_web::test]
-async fn who_signs_out_is_told_that_an_invite_for_one_person_works_once_and_what_to_do_when_it_is_typed_again() {
-    let arena = arena(AccessMode::Invite).await;
-    let code = invite(&arena, 1, 1, None).await;
-    let mut browser = Browser::new(&arena);
-    check_status(&browser.sign_in(&code).await, StatusCode::SEE_OTHER);
-    let battle_page = browser.get("/").await;
-    assert_eq!(battle_page.headers()["cache-control"], "no-store", "Back after signing out asks the arena");
-    let out = browser.sign_out().await;
-    let page = browser.get(out.headers()["location"].to_str().unwrap()).await.text().await.unwrap();
-    assert!(page.contains("You are signed out.") && page.contains("to sign in again you need another one"), "{page}");
-    assert_eq!(browser.get("/").await.headers()["location"], "/sign-in");
-    let again = browser.sign_in(&code).await.text().await.unwrap();
-    assert!(again.contains("perhaps by you before you signed out. Ask the operator for another one."), "{again}");
-    assert!(!again.contains("You are signed out."), "{again}");
-}
-
-#[actix_web::test]
-async fn of_many_who_use_the_last_place_of_an_invite_at_once_one_gets_in() {
-    let arena = arena(AccessMode::Invite).await;
-    let code = invite(&arena, 1, 3, None).await;
-    let tries = (0..10).map(|_| async {
-        let mut browser = Browser::new(&arena);
-        browser.sign_in(&code).await.status() == StatusCode::SEE_OTHER
-    });
-    let signed_in = futures_util::future::join_all(tries).await;
-    assert_eq!(signed_in.into_iter().filter(|in_| *in_).count(), 3);
-}
-
-#[actix_web::test]
 async fn no_other_site_signs_a_visitor_in_or_out() {
     let arena = arena(AccessMode::Passphrase).await;
     let mut browser = Browser::new(&arena);
@@ -468,22 +370,6 @@ async fn signing_out_closes_the_sockets_of_that_session_and_of_no_other_on_every
     other.ask("Which?").await;
     other.until_ready().await;
     beside.end().await;
-}
-
-#[actix_web::test]
-async fn revoking_an_invite_signs_out_everybody_who_came_in_by_it() {
-    let arena = arena(AccessMode::Invite).await;
-    let code = invite(&arena, 1, 1, None).await;
-    let mut browser = Browser::new(&arena);
-    check_status(&browser.sign_in(&code).await, StatusCode::SEE_OTHER);
-    let mut socket = browser.socket().await.unwrap();
-    // As the command does: in another process, which this one hears nothing of.
-    let now = arena.app.clock.now();
-    assert!(arena.app.store.revoke_invite("invite 1", now).await.unwrap());
-    let closed = tokio::time::timeout(TIMEOUT, socket.try_next()).await.unwrap();
-    assert_eq!(closed.unwrap_err().map(u16::from), Some(SIGNED_OUT));
-    assert!(!browser.is_admitted().await);
-    check_status(&browser.get("/history").await, StatusCode::OK);
 }
 
 #[actix_web::test]

@@ -18,7 +18,7 @@ pub(super) struct PairSampler {
 
 impl PairSampler {
     pub(super) fn new(models: &[SimulatedModel], policy: PairingPolicy) -> Self {
-        let number = u32::try_from(models.len()).expect("there are at most MAX_MODELS models");
+        let number = u32::try_from(models.len()).expect("fewer models than fit into 32 bits");
         let pairs: Vec<[u32; 2]> = (0..number).flat_map(|a| (a + 1..number).map(move |b| [a, b])).collect();
         let harmonic: f64 = (1..=number).map(|k| 1.0 / f64::from(k)).sum();
         let popular = |model: u32| 1.0 / (f64::from(model + 1) * harmonic);
