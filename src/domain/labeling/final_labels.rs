@@ -1,12 +1,13 @@
 //! Final labels of votes' prompts. A prompt without one keeps the label that the visitor gave with the question.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::report::PromptLabel;
 use super::scheme::Scheme;
 use super::{FinalLabel, LabelOrigin, final_label};
 use crate::battle::record::BattleLine;
 use crate::rating::counts::slice_vote_counts::SliceVoteCounts;
+use crate::rating::votes::prompt_label_names::split_names;
 
 /// Label of a vote's prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -123,13 +124,27 @@ pub struct LabeledSliceVotes {
     pub intents: LabelOrigins,
 }
 
-/// Applies final labels to the counts: the first changes to categories, the second to intents.
+/// Applies final labels to the counts: the first changes to categories, the second to intents. A vote whose label has several names
+/// counts for each of them, as in the slices.
 #[must_use]
 pub fn relabeled(given: &SliceVoteCounts, [categories, intents]: &[LabelChanges; 2]) -> LabeledSliceVotes {
     let mut counts = given.clone();
     let categories = categories.apply(&mut counts.categories);
     let intents = intents.apply(&mut counts.intents);
+    counts.categories = by_name(&counts.categories);
+    counts.intents = by_name(&counts.intents);
     LabeledSliceVotes { counts, categories, intents }
+}
+
+fn by_name(labels: &BTreeMap<String, u64>) -> BTreeMap<String, u64> {
+    let mut counts = BTreeMap::<String, u64>::new();
+    for (label, votes) in labels {
+        let names: BTreeSet<_> = split_names(label).into_iter().collect();
+        for name in names {
+            *counts.entry(name.into_owned()).or_default() += *votes;
+        }
+    }
+    counts
 }
 
 /// Final label of a question with its source.
@@ -139,4 +154,20 @@ pub struct QuestionLabel {
     pub label: String,
     /// Source of the label.
     pub source: LabelOrigin,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_vote_of_several_categories_counts_for_each_and_has_one_origin() {
+        let labels = [("coding", 3), ("coding,math", 2), ("\"law, tax\",math,math", 1)];
+        let categories = labels.map(|(label, votes)| (label.to_owned(), votes)).into();
+        let given = SliceVoteCounts { categories, ..SliceVoteCounts::default() };
+        let votes = relabeled(&given, &[LabelChanges::default(), LabelChanges::default()]);
+        let expected = [("coding", 5), ("law, tax", 1), ("math", 3)];
+        assert_eq!(votes.counts.categories, expected.map(|(name, votes)| (name.to_owned(), votes)).into());
+        assert_eq!(votes.categories, LabelOrigins { visitors: 6, ..LabelOrigins::default() });
+    }
 }

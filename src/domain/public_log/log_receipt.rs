@@ -57,6 +57,14 @@ pub enum LogReceiptProblem {
     /// The text is not a receipt.
     #[error("this is neither a proof in the form of c2sp.org/tlog-proof@v1 nor a promise of a vote")]
     Malformed,
+    /// The entry or its position beside the proof differs from what the proof proves.
+    #[error("its `entry` or `index` is not that of its proof, which proves the entry at position {index}: {entry}")]
+    OtherThanProved {
+        /// Position that is proved.
+        index: u64,
+        /// Entry that is proved.
+        entry: String,
+    },
     /// The inclusion proof is invalid.
     #[error(transparent)]
     Inclusion(#[from] InclusionError),
@@ -78,10 +86,10 @@ pub enum LogReceiptProblem {
 }
 
 impl LogReceipt {
-    /// Parses a receipt: a proof or a promise, or the JSON that contains it.
+    /// Parses a receipt: a proof or a promise, or the JSON that contains it. `entry` and `index` of the JSON have to be those of the proof.
     ///
     /// # Errors
-    /// [`LogReceiptProblem::Malformed`].
+    /// [`LogReceiptProblem::Malformed`] and [`LogReceiptProblem::OtherThanProved`].
     pub fn read(name: &str, text: &str) -> Result<Self, LogReceiptError> {
         let json: Option<Value> = serde_json::from_str(text).ok();
         let held = |key: &str| json.as_ref().and_then(|json| json[key].as_str());
@@ -90,8 +98,16 @@ impl LogReceipt {
             true => Some(KeptReceipt::Promise(text.to_owned())),
             false => LoggedEntry::parse(text).map(KeptReceipt::Proof),
         };
-        let malformed = || LogReceiptError { name: name.to_owned(), reason: LogReceiptProblem::Malformed };
-        Ok(Self { name: name.to_owned(), kept: kept.ok_or_else(malformed)? })
+        let error = |reason| LogReceiptError { name: name.to_owned(), reason };
+        let kept = kept.ok_or_else(|| error(LogReceiptProblem::Malformed))?;
+        if let (KeptReceipt::Proof(proved), Some(json)) = (&kept, &json) {
+            let is_other = |key: &str, value: Value| json.get(key).is_some_and(|given| *given != value);
+            let entry = String::from_utf8_lossy(&proved.entry).into_owned();
+            if is_other("entry", entry.as_str().into()) || is_other("index", proved.index.into()) {
+                return Err(error(LogReceiptProblem::OtherThanProved { index: proved.index, entry }));
+            }
+        }
+        Ok(Self { name: name.to_owned(), kept })
     }
 
     /// Verifies a receipt without the log.
@@ -191,5 +207,35 @@ impl<'r> OpenPromises<'r> {
         let time = jiff::Timestamp::from_millisecond(promise.included_by)
             .map_or_else(|_| "ever".into(), |time| time.to_string());
         Err(receipt.wrong(LogReceiptProblem::NotIncluded(time)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_stands_beside_a_proof_is_what_it_proves() {
+        let entry =
+            LoggedEntry { entry: b"a vote".to_vec(), index: 7, hashes: Vec::new(), checkpoint: "log\n".to_owned() };
+        let proof = entry.to_text();
+        let read = |receipt: Value| LogReceipt::read("mine", &receipt.to_string()).map_err(|error| error.reason);
+        assert!(LogReceipt::read("mine", &proof).is_ok());
+        assert!(read(json!({ "proof": proof, "entry": "a vote", "index": 7 })).is_ok());
+        assert!(read(json!({ "proof": proof })).is_ok());
+        for changed in
+            [json!({ "entry": "another" }), json!({ "index": 8 }), json!({ "index": "7" }), json!({ "entry": null })]
+        {
+            let mut receipt = json!({ "proof": proof, "entry": "a vote", "index": 7 });
+            receipt.as_object_mut().unwrap().extend(changed.as_object().unwrap().clone());
+            let refused = read(receipt).unwrap_err();
+            assert_eq!(
+                refused,
+                LogReceiptProblem::OtherThanProved { index: 7, entry: "a vote".to_owned() },
+                "{changed}"
+            );
+        }
     }
 }

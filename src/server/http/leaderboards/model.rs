@@ -58,15 +58,16 @@ async fn view(request: &HttpRequest, app: &AppState, card: ModelCard) -> Result<
         None => None,
     };
     let column = place.and_then(|_| sliced_by(&app.leaderboard.slice_votes().counts));
-    let slices = match column {
+    let sliced = match column {
         Some(column) => {
             let filter = LeaderboardFilter { pool_by: Some(column), ..LeaderboardFilter::default() };
-            let pooled = pending_as_none(app.filtered.get(&filter, latest.last_public_seq()).await)?;
-            let pooled = pooled.and_then(|found| found.leaderboard.pooled.clone());
-            pooled.map(|pooled| slices(&pooled, id, column, page_texts(language)))
+            pending_as_none(app.filtered.get(&filter, latest.last_public_seq()).await)?
         }
         None => None,
     };
+    // None of votes that cannot be compared within several slices.
+    let pooled = sliced.as_deref().and_then(|found| found.leaderboard.pooled.as_ref());
+    let slices = column.zip(pooled).map(|(column, pooled)| slices(pooled, id, column, page_texts(language)));
     let row = place.map(|place| &latest.leaderboard.models[place]);
     let group = row.and_then(|row| latest.leaderboard.group_of(row));
     Ok(ModelView {
@@ -76,7 +77,7 @@ async fn view(request: &HttpRequest, app: &AppState, card: ModelCard) -> Result<
         interval_method: latest.leaderboard.interval,
         confidence: latest.leaderboard.confidence,
         entry: register.models.iter().find(|entry| entry.id == id).cloned(),
-        is_computed: place.is_none() || (rated.is_some() && usage.is_some() && slices.is_some() == column.is_some()),
+        is_computed: place.is_none() || (rated.is_some() && usage.is_some() && sliced.is_some() == column.is_some()),
         history: rated.as_deref().and_then(|rated| history(rated, &card, request)),
         opponents: rated.as_deref().map(|rated| opponents(app, rated, id)).unwrap_or_default(),
         slices,

@@ -8,7 +8,7 @@ use actix_web::body::{EitherBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::error::InternalError;
 use actix_web::http::StatusCode;
-use actix_web::http::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use actix_web::http::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use actix_web::middleware::Next;
 use actix_web::{Error, web};
 use ipnet::IpNet;
@@ -68,6 +68,8 @@ fn failure<B>(response: ServiceResponse<B>, id: &str) -> ServiceResponse<EitherB
     let text = format!("internal error: try again; if it happens again, send the operator the request id {id}\n");
     let mut response = response.map_body(|_, _| EitherBody::right(text));
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    // The replaced body may have been compressed; the text is not.
+    response.headers_mut().remove(CONTENT_ENCODING);
     response
 }
 
@@ -82,7 +84,8 @@ fn sent_by_proxy(headers: &HeaderMap, peer: Option<IpAddr>, proxies: &[IpNet]) -
 
 #[cfg(test)]
 mod tests {
-    use actix_web::middleware::from_fn;
+    use actix_web::http::header::ACCEPT_ENCODING;
+    use actix_web::middleware::{Compress, from_fn};
     use actix_web::test::{TestRequest, call_service, init_service, read_body};
     use actix_web::{App, error};
 
@@ -107,6 +110,23 @@ mod tests {
             let body = std::str::from_utf8(&body).unwrap();
             assert_eq!((body.contains("n-1"), body.contains("inner")), (status == 500, false), "{path}: {body}");
         }
+    }
+
+    #[actix_web::test]
+    async fn a_failure_can_be_read_where_answers_are_compressed() {
+        let with_number =
+            async |request: ServiceRequest, next: Next<_>| numbered("n-1".to_owned(), request, next).await;
+        let failed = async || Err::<&str, _>(error::ErrorInternalServerError("inner"));
+        let app = init_service(
+            App::new().wrap(Compress::default()).wrap(from_fn(with_number)).route("/failed", web::get().to(failed)),
+        )
+        .await;
+        let request = TestRequest::get().uri("/failed").insert_header((ACCEPT_ENCODING, "gzip")).to_request();
+        let response = call_service(&app, request).await;
+        assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
+        assert_eq!(response.headers().get(CONTENT_ENCODING), None);
+        let body = read_body(response).await;
+        assert!(std::str::from_utf8(&body).unwrap().contains("n-1"));
     }
 
     #[track_caller]
