@@ -36,9 +36,12 @@ test("the sentence on what is kept speaks of one model where one alone is asked"
     const sentences = ["one model", "two models"].map((models) => page.getByText(`Your question goes to ${models}`));
     return Promise.all(sentences.map((sentence) => sentence.isVisible()));
   };
+  const lead = page.getByText("Two hidden models answer");
   assert.deepEqual(await said(), [false, true]);
+  assert.ok(await lead.isVisible());
   await choose(page, "Direct chat");
   assert.deepEqual(await said(), [true, false]);
+  assert.equal(await lead.isVisible(), false, "it is of another mode");
   await choose(page, "Side by side");
   assert.deepEqual(await said(), [false, true]);
   page.assertQuiet();
@@ -119,7 +122,11 @@ test("beside a chosen model the other name is nowhere on the page before the vot
   await phase(page, "ready");
   assert.deepEqual(await heads(page), [NAMES[0], "Model B"]);
   assert.ok(!frames.join("\n").includes(NAMES[1]), "the hidden name is on the wire");
-  await vote(page, "Tie");
+  await page.getByRole("button", { name: "Tie", exact: true }).click();
+  assert.ok(await page.getByText("your vote is sent when you ask for the names").isVisible());
+  assert.ok(await page.getByText("Always wait until I ask for the names").isVisible());
+  await page.getByRole("button", { name: "Show the names" }).click();
+  await phase(page, "revealed");
   assert.deepEqual(await heads(page), NAMES);
   page.assertQuiet();
 });
