@@ -1,6 +1,6 @@
 //! Protection of the leaderboard against rigging: pseudonyms of voters, exclusion rules and tests.
 //!
-//! [`rigging_detection`](anomalous_voters::detection) tests every voter against the crowd in three ways: a score test of each model
+//! [`detection`](anomalous_voters::detection) tests every voter against the crowd in three ways: a score test of each model
 //! (`rao_score`), the likelihood test of Huang et al. (`voter_likelihood`) and Fisher's combination of Chiang et al.
 //! (`fisher_combination`). [`simulated_riggers`](anomalous_voters::simulated_riggers) adds riggers with known votes to measure the tests,
 //! [`rigging_simulation`](rigging::rigging_simulation) simulates their gains, and [`rigging_report`](rigging::rigging_report) reports the

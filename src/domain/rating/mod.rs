@@ -2,7 +2,7 @@
 //!
 //! Pure. [`vote_log`](votes::vote_log) holds votes in columns, and [`counts`] has them by pair: [`tally`](counts::tally) is the input of
 //! every fit. [`elo`](strengths::elo), [`bradley_terry`](strengths::bradley_terry) and [`davidson`](strengths::davidson) fit;
-//! [`infinite_strengths`](strengths::unbounded_strengths) bounds a model that only wins or only loses, and [`intervals`] computes
+//! [`unbounded_strengths`](strengths::unbounded_strengths) bounds a model that only wins or only loses, and [`intervals`] computes
 //! confidence intervals. [`ranking`](leaderboards::ranking) makes a [`leaderboard`](leaderboards::leaderboard),
 //! [`differences`](leaderboards::differences) compares any two of its models, and [`value`] joins ratings with prices and times;
 //! [`slice`](votes::slice) selects votes and [`weighting`](counts::weighting) weighs them. A *strength* is a Bradley–Terry coefficient in

@@ -1,5 +1,5 @@
 //! One item: questions, reference, each model's answers and each judgement in the judge's own words. All texts come from outside and are
-//! sanitised by [`markup`].
+//! sanitised by [`markdown`].
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;

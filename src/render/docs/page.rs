@@ -1,6 +1,6 @@
 //! Page of the documentation: a title and linkable sections, rendered to HTML.
 //!
-//! Prose is rendered by [`markup`], like replies. Two extensions are added here: links within the arena, written
+//! Prose is rendered by [`markdown`], like replies. Two extensions are added here: links within the arena, written
 //! `[text](/leaderboard)`, and charts, written `![caption](chart:NAME)` on a separate line. A heading ends in `{#id}`, which is the same
 //! in every language; without it the id is derived from its text.
 
@@ -10,7 +10,7 @@ use super::figures;
 use crate::domain::language::Language;
 use crate::markdown;
 
-/// Placeholder host of links within the arena, since [`markup`] drops addresses without a host.
+/// Placeholder host of links within the arena, since [`markdown`] drops addresses without a host.
 const PLACEHOLDER_ORIGIN: &str = "https://arena.invalid";
 
 /// A heading of a page.

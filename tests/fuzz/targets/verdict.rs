@@ -40,7 +40,7 @@ static SUITES: LazyLock<Vec<(Box<dyn Suite>, Vec<Item>)>> = LazyLock::new(|| {
 });
 
 fuzz_target!(|reply: &str| {
-    let ours = [verdict::rating::parse(reply), verdict::dictionary::parse(reply, &DIMENSIONS)];
+    let ours = [verdict::bracketed_score::parse(reply), verdict::dimension_scores::parse(reply, &DIMENSIONS)];
     ours.iter().flatten().for_each(check);
     // The benchmarks' own programs take any number.
     let official = [
