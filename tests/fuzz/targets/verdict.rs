@@ -50,7 +50,11 @@ fuzz_target!(|reply: &str| {
     ];
     assert!(official.iter().flatten().all(|rating| rating.score.is_finite()), "{official:?}");
     // Any answer will do from these; only a panic is wrong.
-    let _ = (verdict::pairwise::parse(reply), verdict::option_letter::parse(reply), verdict::original_parsers::fastchat(reply));
+    let _ = (
+        verdict::pairwise::parse(reply),
+        verdict::option_letter::parse(reply),
+        verdict::original_parsers::fastchat(reply),
+    );
     let _ = (Levels::Three.parse(reply), Levels::Five.parse(reply));
     let _ = Draft::parse(reply);
     let SplitReply { reasoning, reply: said } = SplitReply::split(reply);
