@@ -155,7 +155,7 @@ pub fn signature(secret: &[u8], seconds: i64, body: &str) -> String {
     format!("t={seconds},v1={}", hex(tag.as_ref()))
 }
 
-/// Returns the wait after this many failures, from 1; `None` once the message is given up.
+/// Returns the wait after this many failures, from 1; `None` once all attempts are used.
 #[must_use]
 pub fn wait_after(failures: u32) -> Option<Duration> {
     let doubled = INITIAL_RETRY_DELAY.saturating_mul(2_u32.saturating_pow(failures.saturating_sub(1)));

@@ -107,7 +107,7 @@ pub fn read_campaign(path: &Path) -> Result<CampaignFiles, CampaignFileError> {
     with_answers(path, plan, rows)
 }
 
-/// Builds a campaign from answers given as rows, with the gold outcomes of its files.
+/// Builds a campaign from rows of answers and the gold outcomes in its files.
 ///
 /// # Errors
 /// [`CampaignFileError`] names the row and the remedy.

@@ -41,94 +41,42 @@ use websocket_upgrade::OpenSockets;
 /// Registers all routes.
 fn routes(config: &mut web::ServiceConfig) {
     config
-        .configure(reading)
-        .configure(own)
+        .configure(public_pages)
+        .configure(visitor_pages)
         .configure(campaigns)
         .configure(admin::routes)
         .configure(files)
-        .configure(programs)
+        .configure(api)
         .default_service(web::to(request::router_errors::no_such_address));
 }
 
 /// Registers the public pages and the battle page.
-fn reading(config: &mut web::ServiceConfig) {
+fn public_pages(config: &mut web::ServiceConfig) {
     config
-        .service(
-            web::resource("/").get(visitor::sign_in::battle_page).route(web::head().to(visitor::sign_in::battle_page)),
-        )
-        .service(
-            web::resource("/leaderboard")
-                .get(leaderboards::leaderboard_page::page)
-                .route(web::head().to(leaderboards::leaderboard_page::page)),
-        )
-        .service(
-            web::resource("/embed/leaderboard")
-                .get(leaderboards::embed::leaderboard)
-                .route(web::head().to(leaderboards::embed::leaderboard)),
-        )
-        .service(
-            web::resource("/leaderboard/charts")
-                .get(leaderboards::charts::charts)
-                .route(web::head().to(leaderboards::charts::charts)),
-        )
-        .service(
-            web::resource("/leaderboard/value")
-                .get(leaderboards::value::page)
-                .route(web::head().to(leaderboards::value::page)),
-        )
-        .service(web::resource("/exclusions").get(log::exclusions::page).route(web::head().to(log::exclusions::page)))
-        .service(
-            web::resource("/benchmarks")
-                .get(benchmarks::suite_score_table::page)
-                .route(web::head().to(benchmarks::suite_score_table::page)),
-        )
-        .service(
-            web::resource("/benchmarks/{suite}")
-                .get(benchmarks::benchmark::suite)
-                .route(web::head().to(benchmarks::benchmark::suite)),
-        )
-        .service(
-            web::resource("/benchmarks/{suite}/items")
-                .get(benchmarks::benchmark::items)
-                .route(web::head().to(benchmarks::benchmark::items)),
-        )
-        .service(
-            web::resource("/benchmarks/{suite}/compare")
-                .get(benchmarks::benchmark_comparison::page)
-                .route(web::head().to(benchmarks::benchmark_comparison::page)),
-        )
-        .service(
-            web::resource("/benchmarks/{suite}/items/{id:.+}")
-                .get(benchmarks::benchmark::item)
-                .route(web::head().to(benchmarks::benchmark::item)),
-        )
-        .service(
-            web::resource("/correlation")
-                .get(benchmarks::correlation::page)
-                .route(web::head().to(benchmarks::correlation::page)),
-        )
-        .service(
-            web::resource("/correlation/papers")
-                .get(benchmarks::correlation::papers)
-                .route(web::head().to(benchmarks::correlation::papers)),
-        )
-        .service(web::resource("/judges").get(benchmarks::judges::page).route(web::head().to(benchmarks::judges::page)))
-        .service(
-            web::resource("/models").get(leaderboards::models::page).route(web::head().to(leaderboards::models::page)),
-        )
-        .service(
-            web::resource("/models/{id:.+}")
-                .get(leaderboards::model::page)
-                .route(web::head().to(leaderboards::model::page)),
-        )
-        .service(web::resource("/docs").get(docs::first).route(web::head().to(docs::first)))
-        .service(web::resource("/docs/{page}").get(docs::page).route(web::head().to(docs::page)))
-        .service(web::resource("/consent").get(visitor::consent::page).route(web::head().to(visitor::consent::page)))
-        .service(web::resource("/about").get(about::page).route(web::head().to(about::page)));
+        .service(readable("/", visitor::sign_in::battle_page))
+        .service(readable("/leaderboard", leaderboards::leaderboard_page::page))
+        .service(readable("/embed/leaderboard", leaderboards::embed::leaderboard))
+        .service(readable("/leaderboard/charts", leaderboards::charts::charts))
+        .service(readable("/leaderboard/value", leaderboards::value::page))
+        .service(readable("/exclusions", log::exclusions::page))
+        .service(readable("/benchmarks", benchmarks::suite_score_table::page))
+        .service(readable("/benchmarks/{suite}", benchmarks::benchmark::suite))
+        .service(readable("/benchmarks/{suite}/items", benchmarks::benchmark::items))
+        .service(readable("/benchmarks/{suite}/compare", benchmarks::benchmark_comparison::page))
+        .service(readable("/benchmarks/{suite}/items/{id:.+}", benchmarks::benchmark::item))
+        .service(readable("/correlation", benchmarks::correlation::page))
+        .service(readable("/correlation/papers", benchmarks::correlation::papers))
+        .service(readable("/judges", benchmarks::judges::page))
+        .service(readable("/models", leaderboards::models::page))
+        .service(readable("/models/{id:.+}", leaderboards::model::page))
+        .service(readable("/docs", docs::first))
+        .service(readable("/docs/{page}", docs::page))
+        .service(readable("/consent", visitor::consent::page))
+        .service(readable("/about", about::page));
 }
 
 /// Registers the visitor's private routes: sockets, sign-in and past battles.
-fn own(config: &mut web::ServiceConfig) {
+fn visitor_pages(config: &mut web::ServiceConfig) {
     config
         .service(
             web::resource("/sign-in")
@@ -144,16 +92,14 @@ fn own(config: &mut web::ServiceConfig) {
         )
         .service(web::resource("/sign-in/provider").get(visitor::sign_in::provider))
         .service(web::resource(CALLBACK_PATH).get(oidc_callback::callback))
-        .service(web::resource("/history").get(visitor::history::list).route(web::head().to(visitor::history::list)))
+        .service(readable("/history", visitor::history::list))
         .service(web::resource("/history/export").get(visitor::history::export))
         .service(
             web::resource("/history/delete")
                 .app_data(web::FormConfig::default().limit(form_token::MAX_FORM_BYTES))
                 .post(visitor::history::delete),
         )
-        .service(
-            web::resource("/battle/{id}").get(visitor::history::battle).route(web::head().to(visitor::history::battle)),
-        )
+        .service(readable("/battle/{id}", visitor::history::battle))
         .service(
             web::resource("/battle/{id}/share")
                 .app_data(web::FormConfig::default().limit(form_token::MAX_FORM_BYTES))
@@ -169,19 +115,13 @@ fn own(config: &mut web::ServiceConfig) {
                 .app_data(web::FormConfig::default().limit(form_token::MAX_FORM_BYTES))
                 .post(visitor::history::label),
         )
-        .service(
-            web::resource("/shared/{token}")
-                .get(visitor::history::shared)
-                .route(web::head().to(visitor::history::shared)),
-        )
+        .service(readable("/shared/{token}", visitor::history::shared))
         .service(
             web::resource("/shared/{token}/removal")
                 .app_data(web::FormConfig::default().limit(form_token::MAX_FORM_BYTES))
                 .post(visitor::history::ask_removal),
         )
-        .service(
-            web::resource("/shared/{token}/images/{number}").get(images::shared).route(web::head().to(images::shared)),
-        )
+        .service(readable("/shared/{token}/images/{number}", images::shared))
         .route("/images", web::post().to(images::take))
         .route("/images/{id}", web::get().to(images::show))
         .route("/ws/battle", web::get().to(websocket_upgrade::battle))
@@ -191,12 +131,8 @@ fn own(config: &mut web::ServiceConfig) {
 /// Registers the routes of campaigns.
 fn campaigns(config: &mut web::ServiceConfig) {
     config
-        .service(web::resource("/campaign/{id}").get(campaign::page).route(web::head().to(campaign::page)))
-        .service(
-            web::resource("/campaign/{id}/report")
-                .get(campaign_report::page)
-                .route(web::head().to(campaign_report::page)),
-        )
+        .service(readable("/campaign/{id}", campaign::page))
+        .service(readable("/campaign/{id}/report", campaign_report::page))
         .service(
             web::scope("/api/v1/campaigns/{id}")
                 .app_data(web::PayloadConfig::new(campaign::MAX_BYTES))
@@ -210,27 +146,17 @@ fn campaigns(config: &mut web::ServiceConfig) {
 /// Registers the public log and static files.
 fn files(config: &mut web::ServiceConfig) {
     config
-        .service(web::resource("/log").get(log::public_log::page).route(web::head().to(log::public_log::page)))
-        .service(
-            web::resource("/log/checkpoint")
-                .get(log::public_log::checkpoint)
-                .route(web::head().to(log::public_log::checkpoint)),
-        )
-        .service(
-            web::resource("/log/tile/{path:.+}")
-                .get(log::public_log::tile)
-                .route(web::head().to(log::public_log::tile)),
-        )
-        .service(web::resource("/site/logo").get(branding::logo).route(web::head().to(branding::logo)))
-        .service(web::resource("/site/preview/{file}").get(branding::preview).route(web::head().to(branding::preview)))
-        .service(web::resource("/site/accent.css").get(branding::accent).route(web::head().to(branding::accent)))
-        .service(
-            web::resource("/static/{path:.*}").get(static_files::serve).route(web::head().to(static_files::serve)),
-        );
+        .service(readable("/log", log::public_log::page))
+        .service(readable("/log/checkpoint", log::public_log::checkpoint))
+        .service(readable("/log/tile/{path:.+}", log::public_log::tile))
+        .service(readable("/site/logo", branding::logo))
+        .service(readable("/site/preview/{file}", branding::preview))
+        .service(readable("/site/accent.css", branding::accent))
+        .service(readable("/static/{path:.*}", static_files::serve));
 }
 
 /// Registers the API: JSON, CSV, SVG, health and metrics.
-fn programs(config: &mut web::ServiceConfig) {
+fn api(config: &mut web::ServiceConfig) {
     config
         // Without HEAD: its body is a stream of all votes.
         .service(web::resource("/api/v1/votes").get(log::vote_log_api::votes))

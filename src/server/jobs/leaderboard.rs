@@ -45,7 +45,7 @@ pub async fn fit_leaderboard(
     loop {
         let started = Instant::now();
         let over = shutdown.is_cancelled();
-        // At shutdown leadership is given up at once; the former leader still counts the last votes.
+        // At shutdown leadership is released at once; the former leader still counts the last votes.
         leads = *leader_election.borrow_and_update() || over && leads;
         let role = if leads { LeaderboardDuty::Leader } else { LeaderboardDuty::Follower };
         let store = if over { StoreWhen::AnyNew } else { StoreWhen::ManyNew };
