@@ -48,7 +48,7 @@ struct ListRequestsOptions {
     /// Maximum number of requests
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     limit: u32,
-    /// How to print them
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: OutputFormat,
 }
@@ -60,7 +60,7 @@ struct AddRequestOptions {
     /// About all battles of its visitor, not only this one
     #[arg(long)]
     all_of_visitor: bool,
-    /// Who asks, and why
+    /// Applicant and reason
     #[arg(long, value_name = "TEXT")]
     reason: String,
 }

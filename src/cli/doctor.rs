@@ -34,7 +34,7 @@ pub struct DoctorOptions {
     /// Do not send a question to the models, which may cost money
     #[arg(long)]
     no_models: bool,
-    /// How to print what was found
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: OutputFormat,
 }

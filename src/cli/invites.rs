@@ -42,7 +42,7 @@ enum InviteCommand {
     Create(CreateInviteOptions),
     /// List all invites with their uses
     List {
-        /// How to print them
+        /// Output format
         #[arg(long, value_enum, default_value_t)]
         format: OutputFormat,
     },
@@ -55,19 +55,19 @@ enum InviteCommand {
 
 #[derive(Debug, Args)]
 struct CreateInviteOptions {
-    /// How many people may use each code
+    /// Number of people who may use each code
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     quota: u32,
-    /// How many codes to make
+    /// Number of codes
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     count: u32,
     /// Days until they expire; 0 means never
     #[arg(long, value_name = "DAYS", default_value_t = 30, value_parser = clap::value_parser!(u32).range(0..=3_650))]
     days: u32,
-    /// Who they are for
+    /// Note on the recipients
     #[arg(long, value_name = "TEXT", default_value = "")]
     note: String,
-    /// How to print them
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: OutputFormat,
 }

@@ -38,7 +38,7 @@ enum KeyCommand {
     Create(CreateKeyOptions),
     /// List all keys, the latest first
     List {
-        /// How to print them
+        /// Output format
         #[arg(long, value_enum, default_value_t)]
         format: OutputFormat,
     },
@@ -51,15 +51,15 @@ enum KeyCommand {
 
 #[derive(Debug, Args)]
 struct CreateKeyOptions {
-    /// What it is for
+    /// Purpose of the key
     name: String,
-    /// What it lets programs do: read, annotate or admin, or several of them, joined with commas
+    /// Scopes: read, annotate or admin, or several of them, joined with commas
     #[arg(long, value_name = "SCOPES", value_delimiter = ',', required = true)]
     scope: Vec<KeyScope>,
     /// Days until it expires; 0 means never
     #[arg(long, value_name = "DAYS", default_value_t = 90, value_parser = clap::value_parser!(u32).range(0..=i64::from(MAX_LIFETIME_DAYS)))]
     days: u32,
-    /// How to print it
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: OutputFormat,
 }

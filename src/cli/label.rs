@@ -56,7 +56,7 @@ enum LabelCommand {
 struct CommonLabelOptions {
     #[command(flatten)]
     location: Location,
-    /// Which labels: SuperCLUE's ten categories or URS's six intents
+    /// Label scheme: SuperCLUE's ten categories or URS's six intents
     #[arg(long, value_enum, default_value_t = SchemeName::Superclue)]
     scheme: SchemeName,
 }
@@ -132,7 +132,7 @@ struct LabelReviewOptions {
 struct LabelReportOptions {
     #[command(flatten)]
     common: CommonLabelOptions,
-    /// How the result is printed
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: OutputFormat,
 }

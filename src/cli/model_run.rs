@@ -27,7 +27,7 @@ use crate::services::benchmark::locked_run::LockedRun;
 use crate::services::benchmark::run_record::RunPhase;
 use crate::table::render;
 
-/// What a run may spend, and how it speaks.
+/// Limits and output of a run.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct LimitFlags {
     /// Print the number of requests and their expected cost, and send nothing
@@ -35,7 +35,7 @@ pub(crate) struct LimitFlags {
     pub(crate) dry_run: bool,
     #[command(flatten)]
     pub(crate) budget: BudgetFlags,
-    /// How to print the outcome
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: OutputFormat,
 }

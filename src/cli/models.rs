@@ -36,23 +36,23 @@ pub use register::{ReasonOptions, RegisterOptions};
 pub struct Options {
     #[command(flatten)]
     location: Location,
-    /// What to do.
+    /// Subcommand.
     #[command(subcommand)]
     pub action: ModelsCommand,
 }
 
-/// What `langya models` can do.
+/// Subcommands of `langya models`.
 #[derive(Debug, Clone, Subcommand)]
 pub enum ModelsCommand {
     /// List the models that `serve` would use
     List {
-        /// How to print them
+        /// Output format
         #[arg(long, value_enum, default_value_t)]
         format: OutputFormat,
     },
     /// Ask each model one question; print its speed, or what to change if it fails
     Check {
-        /// How to print the results
+        /// Output format
         #[arg(long, value_enum, default_value_t)]
         format: OutputFormat,
     },

@@ -8,7 +8,7 @@ use super::times::{parse_end_time, parse_time};
 use crate::domain::rating::votes::slice::{Slice, Turns, VoteSource};
 use crate::domain::time::Timestamp;
 
-/// Which votes to fit; all without any.
+/// Selection of votes to fit; all votes by default.
 #[derive(Debug, Clone, Default, Args)]
 pub(super) struct SliceFlags {
     /// Only votes of this language, as the votes spell it

@@ -24,7 +24,7 @@ pub struct UpgradeOptions {
     /// Only list what would be changed
     #[arg(long)]
     check: bool,
-    /// How to print the changes
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: OutputFormat,
 }

@@ -53,12 +53,12 @@ pub struct VerifyOptions {
     /// Check the log alone, not the leaderboard
     #[arg(long)]
     no_leaderboard: bool,
-    /// How to print the result
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: VerifyFormat,
 }
 
-/// How to print the result.
+/// Output format.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
 enum VerifyFormat {
     /// Sentences.

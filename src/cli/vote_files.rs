@@ -19,7 +19,7 @@ pub(crate) fn note_unread_columns(columns: &BTreeSet<String>) {
     }
 }
 
-/// How files of votes are read. Columns need a name only where they are not called as in LMArena's files.
+/// Options for reading vote files. A column needs a name only where it differs from LMArena's.
 #[derive(Debug, Clone, Args)]
 pub struct ReadFlags {
     /// Column with the model on side A

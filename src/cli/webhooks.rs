@@ -40,7 +40,7 @@ enum WebhookCommand {
         /// Maximum number of messages
         #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=10_000))]
         limit: u32,
-        /// How to print them
+        /// Output format
         #[arg(long, value_enum, default_value_t)]
         format: OutputFormat,
     },

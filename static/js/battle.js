@@ -49,7 +49,7 @@ let seq = 0;
 let question = "";
 /** A question that got no answer in the middle of a conversation: the next battle begins with the first one, and this one is its draft. */
 let followUp = "";
-/** What the server has not yet answered: a start, a message or a vote. */
+/** The unanswered request: a start, a message or a vote. */
 let pending = null;
 /** Whether a connection has taken it. */
 let isTaken = false;
@@ -250,7 +250,7 @@ function lost(code) {
   return needed;
 }
 
-/** What was asked after the vote lives with its connection. */
+/** Questions after the vote live with their connection. */
 function endChat() {
   turns.fail(turn);
   turns.endChat();

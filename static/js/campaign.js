@@ -23,7 +23,7 @@ const MARKED = "langya-campaign-marked";
 const link = new CampaignLink(campaign);
 let assignment = null;
 let ranking = [];
-/** What is chosen while questions are still to be answered. */
+/** Choices while questions are still to be answered. */
 let chosen = null;
 const fields = [...main.querySelectorAll("[data-question]")];
 let busy = false;
@@ -137,7 +137,7 @@ function showWait() {
   };
 }
 
-/** What an error of the arena means to the annotator. */
+/** Text of an error for the annotator. */
 function refusalText({ code, message }) {
   if (code === "campaign_not_open" && unsent.of(link.token).length) return texts.campaign_not_open_waiting;
   return texts[code] ?? message;
@@ -191,7 +191,7 @@ async function sendForOthers() {
   }
 }
 
-/** What is to be judged, with the answers as they are to be shown. */
+/** The unit to judge, with the answers in display form. */
 function shownNext() {
   return post("/next", { render: isMarking && part("differences") ? "differences" : "html" });
 }
@@ -298,7 +298,7 @@ function focusField(at) {
   (shown[at]?.querySelector("input:checked, input, textarea") ?? part("submit")).focus();
 }
 
-/** What was answered, by question, and by letter where a question is about each answer. */
+/** Answers by question, and by letter where a question is about each answer. */
 function answers() {
   const given = {};
   for (const field of fields.filter((field) => !field.disabled)) {

@@ -1,4 +1,4 @@
-// How an annotator came to a campaign: by a link of their own, or by a shared one, which gives each person a link of their own. The tokens stand behind
+// The link by which an annotator came to a campaign: a link of their own, or a shared one, which gives each person a link of their own. The tokens stand behind
 // the `#` of a link, where no server and no proxy sees them; links of earlier versions have them in the query. A token leaves the address at once.
 
 import { keep, kept, part } from "./page.js";
@@ -100,7 +100,7 @@ export class CampaignLink {
   }
 
   /**
-   * What is known of coming by a shared link: its token, the participant's name at a recruitment platform, the number by which a repeated request is
+   * Data of a shared link: its token, the participant's name at a recruitment platform, the number by which a repeated request is
    * known, and the token of the own link once a place is taken; until then `former` has the same of the shared link before, which gave a place.
    */
   #joined() {

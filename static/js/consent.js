@@ -1,4 +1,4 @@
-// What a visitor reads, and agrees to, before the first battle. The text is a page of its own, loaded when it is needed.
+// Consent before the first battle. The text is a page of its own, loaded when it is needed.
 
 import { part } from "./page.js";
 

@@ -1,4 +1,4 @@
-// Which models answer: two hidden ones, or models that the visitor chooses. The choice is remembered in this browser.
+// Choice of the models that answer: two hidden ones, or models that the visitor chooses. The choice is remembered in this browser.
 //
 // The page itself names no model. Those that can be chosen come from the register when a visitor wants to choose.
 

@@ -42,7 +42,7 @@ export function endLoss() {
   return wasTold;
 }
 
-/** What an error of the server says in the page's language. */
+/** Text of a server error in the page's language. */
 export function errorText({ code, message, retry_after }, words) {
   const limit = retry_after > HOUR ? words.again_after_a_day : words.again_later;
   return retry_after ? fill(limit, { when: fromNow(retry_after) }) : (words[`error_${code}`] ?? message);

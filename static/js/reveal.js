@@ -1,4 +1,4 @@
-// Who wrote what, after the vote.
+// The names of the models, after the vote.
 
 import { fill, number, part } from "./page.js";
 

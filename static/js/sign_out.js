@@ -1,5 +1,5 @@
 // Signing out. Votes that this browser keeps are sent before, since the arena takes them from nobody else afterwards, and every tab forgets what
-// was written in it. A vote that does not count is told of first; the second press signs out all the same.
+// was written in it. The page first says that the vote does not count; the second press signs out all the same.
 
 import { part } from "./page.js";
 import { noteSignOut } from "./sign_outs.js";
@@ -32,7 +32,7 @@ form.addEventListener("submit", async (event) => {
   form.submit();
 });
 
-/** What becomes of a kept vote: `counted`, `refused` for good, or `unsent`. */
+/** Outcome of a kept vote: `counted`, `refused` for good, or `unsent`. */
 async function send(vote) {
   const late = new Promise((resolve) => setTimeout(resolve, PATIENCE_MS, null));
   const answer = await Promise.race([deliver(form.dataset.socket, vote), late]);

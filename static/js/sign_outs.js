@@ -1,11 +1,11 @@
-// What the tabs of a browser know of signing out: what a visitor has written in one of them goes with the visitor, also where that tab shows
+// Signing out in all tabs of a browser: drafts of the visitor are deleted in each of them, also where a tab shows
 // another page meanwhile.
 
 import { keep, kept } from "./page.js";
 
 /** The latest sign-out: in `localStorage` of this browser, in `sessionStorage` the one for which this tab has forgotten everything. */
 const SIGNED_OUT = "langya-signed-out";
-/** How the names begin under which a tab keeps what is its visitor's own. */
+/** Prefixes of the keys under which a tab stores its visitor's own data. */
 const OWN = ["langya-draft", "langya-battle", "langya-images"];
 
 /** Has every tab forget what its visitor has written. */

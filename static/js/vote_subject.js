@@ -1,4 +1,4 @@
-// What a vote is about: the latest turn as it stood when the visitor chose. In another tab the same visitor may have had it
+// The subject of a vote: the latest turn as it stood when the visitor chose. In another tab the same visitor may have had it
 // answered again or asked on, so a page whose connection was lost asks first how the battle stands, and then votes.
 
 /** What is kept of the turn that is judged, after the event numbered `seq`; `replies` are the HTML blocks of sides A and B. */

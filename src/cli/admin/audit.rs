@@ -28,7 +28,7 @@ pub(super) struct AuditOptions {
     /// Maximum number of entries
     #[arg(long, value_name = "N", default_value_t = 100)]
     limit: u32,
-    /// How to print them
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: OutputFormat,
 }

@@ -17,7 +17,7 @@ use crate::times::show_time;
 /// Flags of `langya admin invite`.
 #[derive(Debug, Args)]
 pub(super) struct InviteUserOptions {
-    /// What the new user may do: viewer, reviewer, operator or owner
+    /// Role of the new user: viewer, reviewer, operator or owner
     #[arg(long, value_name = "ROLE")]
     role: Role,
 }
@@ -28,7 +28,7 @@ pub(super) struct InviteUserOptions {
 pub(super) struct AddUserOptions {
     /// Name of the account
     name: String,
-    /// What they may do: viewer, reviewer, operator or owner
+    /// Role: viewer, reviewer, operator or owner
     #[arg(long, value_name = "ROLE")]
     role: Role,
     /// E-mail address, which the provider must have verified; identifies the account until its first sign-in
@@ -44,7 +44,7 @@ pub(super) struct AddUserOptions {
 pub(super) enum UsersCommand {
     /// List all accounts
     List {
-        /// How to print them
+        /// Output format
         #[arg(long, value_enum, default_value_t)]
         format: OutputFormat,
     },

@@ -49,14 +49,14 @@ pub struct AgreeOptions {
     /// Cross-validation folds, split by question, for calibrating a judge's scores to people's
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(2..=1000))]
     folds: u32,
-    /// How often questions are resampled for the intervals of agreement, kappa and alpha, or voters where no question has a
+    /// Number of bootstrap replicates: questions are resampled for the intervals of agreement, kappa and alpha, or voters where no question has a
     /// second one; 0 for no intervals
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(..=100_000))]
     bootstrap: u32,
     /// Seed for assigning questions to folds and for resampling
     #[arg(long, value_name = "SEED", default_value_t = 0)]
     seed: u64,
-    /// How the result is printed
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: OutputFormat,
 }

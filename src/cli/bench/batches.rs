@@ -108,7 +108,7 @@ pub(super) struct BatchesOptions {
     /// still charge for it
     #[arg(long, value_name = "ID", conflicts_with = "format")]
     forget: Option<String>,
-    /// How to print them
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: OutputFormat,
 }

@@ -32,7 +32,7 @@ pub(super) struct CompareOptions {
     after: String,
     #[command(flatten)]
     location: Location,
-    /// How to print them: a table of what changed, the models and the items that changed most, or every item for programs
+    /// Output format: a table of what changed, the models and the items that changed most, or every item for programs
     #[arg(long, value_enum, default_value_t)]
     format: OutputFormat,
 }

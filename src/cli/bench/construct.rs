@@ -46,7 +46,7 @@ pub(super) struct ConstructOptions {
     retry_failed: bool,
     #[command(flatten)]
     budget: BudgetFlags,
-    /// How to print the outcome
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: OutputFormat,
 }
@@ -57,7 +57,7 @@ pub(super) struct ReviewOptions {
     /// File of drafts that `langya bench construct` wrote
     #[arg(value_name = "DRAFTS")]
     drafts: PathBuf,
-    /// What reviewers decided, in the order of time, as CSV or lines of JSON: id, stage (1 to 3), reviewer, decision (accept,
+    /// Decisions of reviewers in order of time, as CSV or lines of JSON: id, stage (1 to 3), reviewer, decision (accept,
     /// revise or reject), and question, options and answer where they are revised. A draft passes a stage once two of its three
     /// reviewers accept it, or revise it, and is dropped once two reject it
     #[arg(value_name = "REVIEWS", required = true)]
@@ -67,7 +67,7 @@ pub(super) struct ReviewOptions {
     out: PathBuf,
     #[command(flatten)]
     overwrite: Overwrite,
-    /// How to print how far each draft has come
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: OutputFormat,
 }

@@ -67,12 +67,12 @@ enum BenchCommand {
 struct ListSuitesOptions {
     #[command(flatten)]
     location: Location,
-    /// How to print them
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: OutputFormat,
 }
 
-/// Which suite, and how it is asked and judged.
+/// Selection of a suite, its prompts and its judging.
 #[derive(Debug, Clone, Args)]
 pub(super) struct SuiteFlags {
     /// The suite, such as mtbench101
@@ -89,7 +89,7 @@ pub(super) struct SuiteFlags {
     pub(super) way: RunSelectorFlags,
 }
 
-/// How a suite is asked and judged, and over which data.
+/// Prompts, judging and data of a suite.
 #[derive(Debug, Clone, Default, Args)]
 pub(super) struct RunSelectorFlags {
     /// Variant of the prompts or the judging. alignbench: general, rules;

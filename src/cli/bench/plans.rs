@@ -30,7 +30,7 @@ pub(super) struct PlansOptions {
     /// Maximum number of plans, the latest first
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     limit: u32,
-    /// How to print them
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: OutputFormat,
 }

@@ -37,7 +37,7 @@ pub(super) struct CreateCampaignOptions {
     /// Repeat requests that providers refused, where answers = "ask:FILE"
     #[arg(long)]
     pub(super) retry_failed: bool,
-    /// How to print what it takes
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     pub(super) format: OutputFormat,
 }

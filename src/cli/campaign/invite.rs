@@ -14,7 +14,7 @@ use crate::services::campaign::administration::{AnnotatorInvites, CampaignAdmin}
 pub(super) struct InviteAnnotatorOptions {
     /// Id of the campaign
     id: String,
-    /// How many annotators; each gets a personal token, or a place of the shared link
+    /// Number of annotators; each gets a personal token, or a place of the shared link
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     count: u32,
     /// Make one link for all of them, instead of one for each: each person who opens it takes a place and gets a personal link
@@ -31,7 +31,7 @@ pub(super) struct InviteAnnotatorOptions {
     format: InviteFormat,
 }
 
-/// How tokens are printed.
+/// Output format.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
 enum InviteFormat {
     /// One token per line.

@@ -15,7 +15,7 @@ use crate::times::show_time;
 /// Flags of `langya campaign list`.
 #[derive(Debug, Args)]
 pub(super) struct ListCampaignsOptions {
-    /// How to print them
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: OutputFormat,
 }

@@ -7,7 +7,7 @@ use crate::domain::plural::counted;
 use crate::error::{BadInput, CommandResult};
 use crate::services::campaign::administration::CampaignAdmin;
 
-/// Which campaign.
+/// Selection of a campaign.
 #[derive(Debug, Args)]
 pub(super) struct CampaignArgument {
     /// Id of the campaign

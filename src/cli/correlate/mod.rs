@@ -86,7 +86,7 @@ pub struct CorrelateOptions {
     /// Confidence level of the intervals
     #[arg(long, value_name = "SHARE", default_value_t = 0.95)]
     confidence: f64,
-    /// How often battles and judged items are resampled; 0 holds them fixed
+    /// Number of bootstrap replicates of battles and judged items; 0 holds them fixed
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(..=100_000))]
     bootstrap: u32,
     /// Seed of the random numbers
@@ -95,7 +95,7 @@ pub struct CorrelateOptions {
     /// Also draw charts into this folder, as SVG
     #[arg(long, value_name = "DIR")]
     charts: Option<PathBuf>,
-    /// How the result is printed
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: OutputFormat,
 }

@@ -34,7 +34,7 @@ pub struct FitOptions {
     /// without files, the database
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub votes: Vec<PathBuf>,
-    /// How to read the files.
+    /// Options for reading the files.
     #[command(flatten)]
     pub reading: ReadFlags,
     /// Rating method: Bradley–Terry (bt) or Elo in log order (elo)
@@ -55,10 +55,10 @@ pub struct FitOptions {
     /// Confidence level of the intervals
     #[arg(long, value_name = "SHARE", default_value_t = 0.95)]
     pub confidence: f64,
-    /// How a tie counts: half a win for each side, not at all, or as an outcome with a fitted frequency (davidson)
+    /// Weight of a tie: half a win for each side, not at all, or as an outcome with a fitted frequency (davidson)
     #[arg(long, value_name = "half|drop|davidson", default_value = "half")]
     pub ties: TieRule,
-    /// How a both-bad vote counts: like a counted tie, or not at all
+    /// Treatment of both-bad votes: like a counted tie, or not at all
     #[arg(long, value_name = "half|drop", default_value = "half")]
     pub both_bad: BothBadRule,
     /// Only votes for one side: short for --ties drop --both-bad drop

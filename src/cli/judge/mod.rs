@@ -49,7 +49,7 @@ pub struct JudgeOptions {
 enum JudgeCommand {
     /// Have judges judge a share of the rated battles, or the pairs judged in a campaign; stored verdicts are not requested again
     Run(RunOptions),
-    /// How far judges agree with people, and which leaderboard their verdicts make
+    /// Agreement of judges with people, and the leaderboard of their verdicts
     Report(report::JudgeReportOptions),
 }
 

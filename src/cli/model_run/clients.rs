@@ -15,7 +15,7 @@ use crate::infra::rng::SharedRng;
 use crate::services::benchmark::model_clients::ModelClients;
 use crate::signals::Signals;
 
-/// What a run may spend.
+/// Limits of a run.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct BudgetFlags {
     /// Maximum amount to spend, in the currency of the models' prices

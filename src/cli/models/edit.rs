@@ -48,7 +48,7 @@ pub struct AddModelOptions {
     /// Only show what would be added
     #[arg(long)]
     dry_run: bool,
-    /// How to print the models
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: OutputFormat,
 }

@@ -42,7 +42,7 @@ pub struct PairingOptions {
     /// Number of future votes to distribute over the pairs, for the column "expected votes"
     #[arg(long, default_value_t = 1_000)]
     votes: u32,
-    /// How to print the pairs
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: OutputFormat,
 }

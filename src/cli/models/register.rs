@@ -25,7 +25,7 @@ use crate::times::show_time;
 /// Flags of `models register`.
 #[derive(Debug, Clone, Args)]
 pub struct RegisterOptions {
-    /// How to print it
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: OutputFormat,
     /// Length of the periods over which JSON reports shares

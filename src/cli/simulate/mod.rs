@@ -50,7 +50,7 @@ pub struct SimulateOptions {
     /// Number of voters, at most 10 million
     #[arg(long, value_name = "N", default_value_t = 1000)]
     voters: u32,
-    /// How often each voter votes: all equally often, or the k-th in proportion to 1/k
+    /// Distribution of votes over voters: all equally often, or the k-th in proportion to 1/k
     #[arg(long, value_name = "equal|zipf", default_value = "equal")]
     activity: VoterActivity,
     /// Share of a vote's random variation that is its voter's lasting taste: 0 for independent votes, below 1
@@ -59,7 +59,7 @@ pub struct SimulateOptions {
     /// Effects of length, headings, lists and bold: change of the log odds per standard deviation
     #[arg(long, value_name = "L,H,L,B", value_parser = parse_effects, allow_hyphen_values = true)]
     style: Option<[f64; 4]>,
-    /// How pairs of models are chosen
+    /// Policy for choosing pairs of models
     #[arg(long, value_name = "uniform|zipf|close", default_value = "uniform")]
     pairing: PairingPolicy,
     #[command(flatten)]

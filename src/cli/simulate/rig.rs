@@ -51,7 +51,7 @@ pub(super) struct RigFlags {
     /// Pairing policy of the arena
     #[arg(long, value_name = "uniform|weighted|elo|active", value_parser = parse_policy, requires = "rig")]
     policy: Option<Policy>,
-    /// How to print the results
+    /// Output format
     #[arg(long, value_enum, default_value_t, requires = "rig")]
     format: OutputFormat,
 }

@@ -66,7 +66,7 @@ struct CommonDecideOptions {
     /// Only show which votes and voters it concerns and how the leaderboard would change
     #[arg(long)]
     dry_run: bool,
-    /// How to print what was done; CSV has a line for each vote
+    /// Output format; CSV has a line for each vote
     #[arg(long, value_enum, default_value_t)]
     format: OutputFormat,
 }

@@ -11,7 +11,7 @@ use crate::infra::storage::{Store, VoteRange};
 use crate::infra::stored_votes::prompt_index::read_prompt_index;
 use crate::times::parse_time;
 
-/// Which votes; all of these have to hold.
+/// Filters of votes; a vote has to match all of them.
 #[derive(Debug, Clone, Default, Args)]
 pub(super) struct FilterFlags {
     /// Only votes of this voter, by the pseudonym in the column judge of exports; repeatable

@@ -44,7 +44,7 @@ pub(super) struct FlaggedOptions {
     /// Seed of simulated voters and checkpoints
     #[arg(long, value_name = "S", default_value_t = 0)]
     seed: u64,
-    /// How to print them
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: OutputFormat,
 }

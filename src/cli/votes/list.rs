@@ -30,7 +30,7 @@ pub(super) struct ListVotesOptions {
     /// Only the latest N votes of these; 0 for all
     #[arg(long, value_name = "N", default_value_t = 100)]
     limit: usize,
-    /// How to print them
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: OutputFormat,
 }

@@ -30,7 +30,7 @@ pub(super) struct PromptsOptions {
     /// Only clusters with at least N votes
     #[arg(long, value_name = "N", default_value_t = 2)]
     min_votes: u64,
-    /// How to print them
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: OutputFormat,
 }
