@@ -7,7 +7,7 @@ use std::str::FromStr;
 pub const ANY_CATEGORY: &str = "*";
 /// Category of a text that a service flags without a category, or with one that has no plain name.
 pub const OTHER_CATEGORY: &str = "other";
-/// Maximum number of categories kept per answer.
+/// Maximum number of categories named in a decision.
 const MAX_CATEGORIES: usize = 32;
 
 /// Moderation decision on a prompt.
@@ -48,7 +48,7 @@ impl CategoryRules<'_> {
     pub fn apply(self, found: &[String]) -> ModerationResult {
         let named = |list: &[String]| -> Vec<String> {
             let is_named = |category: &&String| list.iter().any(|name| name == ANY_CATEGORY || name == *category);
-            found.iter().filter(is_named).cloned().collect()
+            found.iter().filter(is_named).take(MAX_CATEGORIES).cloned().collect()
         };
         match (named(self.refuse), named(self.flag)) {
             (refused, _) if !refused.is_empty() => ModerationResult::Refused(refused),
@@ -68,7 +68,6 @@ pub fn plain_categories<'c>(found: impl Iterator<Item = &'c str>, is_flagged: bo
     }
     names.sort_unstable();
     names.dedup();
-    names.truncate(MAX_CATEGORIES);
     names
 }
 
@@ -179,7 +178,20 @@ mod tests {
         assert_eq!(of(&["<b>", "a,b", "", &"x".repeat(65)], true), ["other"]);
         assert_eq!(of(&[], true), ["other"]);
         assert!(of(&[], false).is_empty());
-        let many: Vec<String> = (0..100).map(|n| format!("c{n}")).collect();
-        assert_eq!(plain_categories(many.iter().map(String::as_str), true).len(), MAX_CATEGORIES);
+    }
+
+    #[test]
+    fn a_rule_holds_however_many_categories_a_service_finds() {
+        let mut found: Vec<String> = (0..100).map(|n| format!("c{n}")).collect();
+        found.push("violence".to_owned());
+        let found = plain_categories(found.iter().map(String::as_str), true);
+        let refuse = ["violence".to_owned()];
+        let named = CategoryRules { refuse: &refuse, flag: &[] }.apply(&found);
+        assert_eq!(named, ModerationResult::Refused(refuse.to_vec()));
+        let any = [ANY_CATEGORY.to_owned()];
+        let ModerationResult::Flagged(kept) = (CategoryRules { refuse: &[], flag: &any }).apply(&found) else {
+            panic!()
+        };
+        assert_eq!(kept.len(), MAX_CATEGORIES);
     }
 }

@@ -84,10 +84,10 @@ impl PreferenceFilter {
         }
         let agreement = wins.agreement_of_others(winner, loser);
         let margin = ratings.get(winner).zip(ratings.get(loser)).map(|(chosen, rejected)| chosen - rejected);
-        if !reaches(self.min_agreement, agreement) {
+        if !is_at_least(self.min_agreement, agreement) {
             return Err(SkippedVote::Agreement);
         }
-        if !reaches(self.min_margin, margin) {
+        if !is_at_least(self.min_margin, margin) {
             return Err(SkippedVote::Margin);
         }
         Ok(PreferenceSupport { agreement, margin })
@@ -98,7 +98,7 @@ impl PreferenceFilter {
     }
 }
 
-fn reaches(least: Option<f64>, found: Option<f64>) -> bool {
+fn is_at_least(least: Option<f64>, found: Option<f64>) -> bool {
     least.is_none_or(|least| found.is_some_and(|found| found >= least))
 }
 

@@ -302,11 +302,11 @@ impl fmt::Display for VariableRule {
                 "write the name of an environment variable such as OIDC_CLIENT_SECRET, and never the secret"
             }
             Self::SendableKey => "the variable's value has characters that no key has, such as a line break",
-            Self::ModerationKey => "export the variable with a key in it, or take api_key_env out",
+            Self::ModerationKey => "export the variable with a key in it, or remove api_key_env",
             Self::WebhookSecret => {
                 return write!(f, "set the variable to a secret of {MIN_SECRET_BYTES} characters or more");
             }
-            Self::ClientSecret => "export the variable where the arena runs, or take client_secret_env out",
+            Self::ClientSecret => "export the variable where the arena runs, or remove client_secret_env",
         };
         f.write_str(text)
     }

@@ -9,17 +9,17 @@ use std::borrow::Cow;
 /// Formats a name for display: replaces every bidirectional control by its code point, as in `⟨U+202E⟩`.
 #[must_use]
 pub fn in_name(text: &str) -> Cow<'_, str> {
-    numbered(text, |c| reorders(c) || is_mark(c))
+    replace_by_code_points(text, |c| reorders_text(c) || is_mark(c))
 }
 
 /// Formats a text for display: replaces characters that reorder text by their code points, and keeps directional marks.
 #[must_use]
 pub fn in_prose(text: &str) -> Cow<'_, str> {
-    numbered(text, reorders)
+    replace_by_code_points(text, reorders_text)
 }
 
 /// Whether a character is an embedding, override or isolate, or ends one.
-fn reorders(c: char) -> bool {
+fn reorders_text(c: char) -> bool {
     matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
@@ -28,7 +28,7 @@ fn is_mark(c: char) -> bool {
     matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}')
 }
 
-fn numbered(text: &str, is_one: impl Fn(char) -> bool) -> Cow<'_, str> {
+fn replace_by_code_points(text: &str, is_one: impl Fn(char) -> bool) -> Cow<'_, str> {
     if !text.contains(&is_one) {
         return Cow::Borrowed(text);
     }

@@ -10,13 +10,13 @@ impl Wildcard {
     /// Compiles a pattern; one without `*` and `?` matches only itself.
     #[must_use]
     pub fn new(pattern: &str) -> Self {
-        Self { pattern: folded(pattern) }
+        Self { pattern: fold_case(pattern) }
     }
 
     /// Whether the whole name matches. Takes at most as many steps as the product of both lengths.
     #[must_use]
     pub fn matches(&self, name: &str) -> bool {
-        let (pattern, name) = (&self.pattern, folded(name));
+        let (pattern, name) = (&self.pattern, fold_case(name));
         let (mut at, mut read) = (0, 0);
         // Position of the last star, and the end of the text that it matches so far.
         let mut star: Option<(usize, usize)> = None;
@@ -38,7 +38,7 @@ impl Wildcard {
     }
 }
 
-fn folded(text: &str) -> Vec<char> {
+fn fold_case(text: &str) -> Vec<char> {
     text.to_lowercase().chars().collect()
 }
 

@@ -141,7 +141,7 @@ fn resolve_path(path: &Path, name: &str) -> PathBuf {
 pub fn read_prompts(path: &Path, plan: &CampaignPlan) -> Result<Vec<CampaignPrompt>, CampaignFileError> {
     let path = &resolve_path(path, plan.prompts().unwrap_or(&plan.answers));
     let of_rows = |error| CampaignFileError::Item { path: path.clone(), error };
-    let table = CampaignTable::open(path, &names_about(&[]))?;
+    let table = CampaignTable::open(path, &item_column_names(&[]))?;
     let about = AboutItems::new(&table, plan.rubric)?;
     let row = |(place, row): &(String, Vec<String>)| {
         let fail = |reason| ItemError { place: place.clone(), reason };
@@ -161,7 +161,7 @@ pub fn read_prompts(path: &Path, plan: &CampaignPlan) -> Result<Vec<CampaignProm
 }
 
 /// Names of the item columns, and of others.
-fn names_about(others: &[&'static str]) -> Vec<&'static str> {
+fn item_column_names(others: &[&'static str]) -> Vec<&'static str> {
     [
         &ITEM_COLUMNS[..],
         &PROMPT_COLUMNS,
@@ -231,7 +231,7 @@ impl AboutItems {
 }
 
 fn read_answers(path: &Path, rubric: Option<CampaignRubric>) -> Result<Vec<AnswerRow>, CampaignFileError> {
-    let table = CampaignTable::open(path, &names_about(&[&MODEL_COLUMNS[..], &ANSWER_COLUMNS].concat()))?;
+    let table = CampaignTable::open(path, &item_column_names(&[&MODEL_COLUMNS[..], &ANSWER_COLUMNS].concat()))?;
     let about = AboutItems::new(&table, rubric)?;
     let [model, answer] = [table.needed(&MODEL_COLUMNS)?, table.needed(&ANSWER_COLUMNS)?];
     let row = |(place, row): &(String, Vec<String>)| AnswerRow {

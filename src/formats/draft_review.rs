@@ -31,7 +31,7 @@ pub struct DraftReviewStatus {
 }
 
 /// Reviewers by stage.
-type Teams = BTreeMap<u32, BTreeSet<String>>;
+type ReviewersByStage = BTreeMap<u32, BTreeSet<String>>;
 
 /// Applies the decisions of files, in their order, to a file of drafts: records of `id`, `stage`, `reviewer` and `decision`
 /// (accept, revise or reject), with `question`, `options` and `answer` where they are revised. A record without a decision
@@ -43,9 +43,9 @@ pub fn review(drafts: &Path, decisions: &[PathBuf]) -> Result<Review, BenchFileE
     let lines = read(drafts)?;
     let lines = drafts::read(&lines).map_err(|error| BenchFileError::Data { path: drafts.to_owned(), error })?;
     let lines = latest(lines);
-    let mut reviewed: HashMap<&str, Reviewed> = lines.iter().filter_map(begun).collect();
+    let mut reviewed: HashMap<&str, Reviewed> = lines.iter().filter_map(unreviewed_draft).collect();
     let unreadable = (lines.len() - reviewed.len()) as u64;
-    let mut teams = Teams::new();
+    let mut teams = ReviewersByStage::new();
     for path in decisions {
         for record in records(path)? {
             take(path, &record, &mut reviewed, &mut teams)?;
@@ -63,7 +63,7 @@ pub fn review(drafts: &Path, decisions: &[PathBuf]) -> Result<Review, BenchFileE
 }
 
 /// Draft without decisions, by its id; `None` if the reply is no valid draft.
-fn begun(line: &DraftLine) -> Option<(&str, Reviewed)> {
+fn unreviewed_draft(line: &DraftLine) -> Option<(&str, Reviewed)> {
     Some((line.id.as_str(), Reviewed::new(line.draft.clone().ok()?)))
 }
 
@@ -87,7 +87,7 @@ fn take(
     path: &Path,
     record: &Record,
     reviewed: &mut HashMap<&str, Reviewed>,
-    teams: &mut Teams,
+    teams: &mut ReviewersByStage,
 ) -> Result<(), BenchFileError> {
     let Some(decision) = record.text(&["decision"]).filter(|text| !text.trim().is_empty()) else { return Ok(()) };
     let id = record.needed(path, &["id"])?;
@@ -97,13 +97,18 @@ fn take(
     })?;
     let stage = record.number(path, "stage")?.ok_or_else(|| record.refuse(path, "it has no stage: write 1 to 3"))?;
     let reviewer = record.needed(path, &["reviewer"])?.trim().to_owned();
-    let decision = decided(path, record, decision.trim(), reviewed.draft())?;
+    let decision = parse_decision(path, record, decision.trim(), reviewed.draft())?;
     reviewed.take(stage, &reviewer, decision).map_err(|error| record.refuse(path, error.to_string()))?;
     teams.entry(stage).or_default().insert(reviewer);
     Ok(())
 }
 
-fn decided(path: &Path, record: &Record, decision: &str, draft: &Draft) -> Result<ReviewDecision, BenchFileError> {
+fn parse_decision(
+    path: &Path,
+    record: &Record,
+    decision: &str,
+    draft: &Draft,
+) -> Result<ReviewDecision, BenchFileError> {
     let filled = |name: &str| record.text(&[name]).filter(|text| !text.trim().is_empty());
     match decision {
         "accept" => Ok(ReviewDecision::Accept),
@@ -117,7 +122,7 @@ fn decided(path: &Path, record: &Record, decision: &str, draft: &Draft) -> Resul
 }
 
 impl DraftReviewStatus {
-    fn new(id: &str, reviewed: &Reviewed, teams: &Teams) -> Self {
+    fn new(id: &str, reviewed: &Reviewed, teams: &ReviewersByStage) -> Self {
         let progress = reviewed.progress();
         let waits_for = match progress {
             ReviewProgress::Open { stage } => {

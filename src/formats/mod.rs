@@ -1,7 +1,7 @@
 //! File formats: parsing and writing of rows, without a database.
 
 pub mod agreement_files;
-pub mod bench_records;
+pub mod benchmark_records;
 pub mod campaign_files;
 pub mod data_card;
 pub mod dataset;

@@ -6,9 +6,9 @@ use std::borrow::Cow;
 use std::io::{self, Cursor};
 
 use image::codecs::jpeg::JpegEncoder;
-use image::imageops::FilterType;
+use image::imageops::{self, FilterType};
 use image::metadata::Orientation;
-use image::{DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader};
+use image::{DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, RgbImage, Rgba, RgbaImage};
 
 use crate::domain::battle::message::ImageType;
 
@@ -69,7 +69,8 @@ pub enum UnusableImage {
     Unreadable(#[source] ImageError),
 }
 
-/// Decodes an image and encodes it again: as PNG if it was one or has transparent parts, otherwise as JPEG.
+/// Decodes an image and encodes it again: as PNG if it was one or has transparent parts, and the PNG is not too large; otherwise as JPEG,
+/// with white behind transparent parts.
 ///
 /// # Errors
 /// [`UnusableImage`].
@@ -145,13 +146,23 @@ fn write(image: &DynamicImage, format: ImageFormat) -> Result<(ImageType, Vec<u8
         }
     }
     let mut jpeg = Vec::new();
-    image.to_rgb8().write_with_encoder(JpegEncoder::new_with_quality(&mut jpeg, JPEG_QUALITY))?;
+    on_white(image).write_with_encoder(JpegEncoder::new_with_quality(&mut jpeg, JPEG_QUALITY))?;
     Ok((ImageType::Jpeg, jpeg))
+}
+
+/// Removes the transparency. The colours of transparent pixels are arbitrary, mostly black: without a ground, black text would be on black.
+fn on_white(image: &DynamicImage) -> RgbImage {
+    if !image.color().has_alpha() {
+        return image.to_rgb8();
+    }
+    let mut ground = RgbaImage::from_pixel(image.width(), image.height(), Rgba([u8::MAX; 4]));
+    imageops::overlay(&mut ground, &image.to_rgba8(), 0, 0);
+    DynamicImage::from(ground).to_rgb8()
 }
 
 #[cfg(test)]
 mod tests {
-    use image::{Rgb, RgbImage, Rgba, RgbaImage};
+    use image::Rgb;
 
     use super::*;
 
@@ -217,6 +228,20 @@ mod tests {
         assert_eq!(open(&file).unwrap().0.icc_profile().unwrap(), None);
         let clean = clean(&file).unwrap();
         assert_eq!((clean.media_type, clean.width, clean.height), (ImageType::Png, 32, 64));
+    }
+
+    #[test]
+    fn a_transparent_png_too_large_to_stay_one_gets_a_white_ground() {
+        let mut noise = 1_u32;
+        let image = RgbaImage::from_fn(1_400, 1_100, |x, _| {
+            noise = noise.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            let [red, green, blue, _] = noise.to_be_bytes();
+            if x < 200 { Rgba([0; 4]) } else { Rgba([red, green, blue, 255]) }
+        });
+        let clean = clean(&encoded(&image.into(), ImageFormat::Png)).unwrap();
+        assert_eq!(clean.media_type, ImageType::Jpeg);
+        let ground = *image::load_from_memory(&clean.bytes).unwrap().to_rgb8().get_pixel(100, 500);
+        assert!(ground.0.iter().all(|channel| *channel > 250), "{ground:?}");
     }
 
     #[test]

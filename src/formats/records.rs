@@ -91,7 +91,7 @@ fn json_lines(text: &str) -> Result<Vec<Record>, (u64, String)> {
     let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
     let record = |(line, text): (u64, &str)| match serde_json::from_str(text) {
         Ok(Value::Object(fields)) => Ok(Record { line, fields, blank: Vec::new() }),
-        Err(_) if names_no_number(text) => {
+        Err(_) if has_non_finite_literal(text) => {
             let known = "the line is not JSON, which knows neither NaN nor Infinity";
             Err((line, format!("{known}: write a number, or null or no record where there is none")))
         }
@@ -101,7 +101,7 @@ fn json_lines(text: &str) -> Result<Vec<Record>, (u64, String)> {
 }
 
 /// Whether a line has, outside of quotes, what some programs write for numbers that are none.
-fn names_no_number(line: &str) -> bool {
+fn has_non_finite_literal(line: &str) -> bool {
     line.split('"').step_by(2).any(|outside| ["NaN", "Infinity"].iter().any(|name| outside.contains(name)))
 }
 
@@ -131,9 +131,9 @@ impl Record {
         BenchFileError::Record { path: path.to_owned(), line: self.line, reason: reason.into() }
     }
 
-    /// The value under the first of these names that the record has.
+    /// The value under the first of these names that has one: null is none, as an empty cell.
     pub fn value(&self, names: &[&str]) -> Option<&Value> {
-        names.iter().find_map(|name| self.fields.get(*name)).filter(|value| !value.is_null())
+        names.iter().filter_map(|name| self.fields.get(*name)).find(|value| !value.is_null())
     }
 
     /// A text, or a number as text.
@@ -222,6 +222,14 @@ mod tests {
         let text = |name| records[0].text(&[name]);
         assert_eq!((text("model").as_deref(), text("answer").as_deref()), (Some("=1+2"), Some("'=3 holds")));
         assert_eq!((records[0].is_blank("note"), records[0].is_blank("model")), (true, false));
+    }
+
+    #[test]
+    fn another_name_of_a_field_is_read_where_the_first_is_null_or_an_empty_cell() {
+        for text in ["{\"answer\": null, \"text\": \"x\"}\n", "answer,text\n,x\n"] {
+            let records = read_text(text).unwrap();
+            assert_eq!(records[0].text(&["answer", "text"]).as_deref(), Some("x"), "{text}");
+        }
     }
 
     #[track_caller]

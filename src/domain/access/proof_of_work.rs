@@ -25,7 +25,7 @@ pub struct Puzzles {
 
 /// Determines the work under a pressure, which is the used share of a limit, 0 to 1; `None` up to `threshold`.
 #[must_use]
-pub fn puzzles_under(pressure: f64, threshold: f64) -> Option<Puzzles> {
+pub fn required_work(pressure: f64, threshold: f64) -> Option<Puzzles> {
     if pressure <= threshold || threshold >= 1.0 {
         return None;
     }
@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn nobody_computes_up_to_the_threshold_and_never_more_than_the_most() {
-        let bits = |pressure, threshold| puzzles_under(pressure, threshold).map(|puzzles| puzzles.bits);
+        let bits = |pressure, threshold| required_work(pressure, threshold).map(|puzzles| puzzles.bits);
         for (pressure, expected) in [
             (0.0, None),
             (0.5, None),

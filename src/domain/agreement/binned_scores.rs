@@ -201,7 +201,7 @@ impl<'a> BinnedLabels<'a> {
     /// Returns the labels of each person beside the judge's. If several judges scored an answer, their majority label is the judge's.
     fn each_beside_judge(&self) -> PeopleAndJudge {
         let judged = self.people.0.iter().filter_map(|(key, scores)| {
-            let verdict = most(&self.labels_of(self.judge.0.get(key)?))?;
+            let verdict = majority_label(&self.labels_of(self.judge.0.get(key)?))?;
             Some((key.0, scores, verdict))
         });
         let number = |label: u64| self.labels.binary_search(&label).unwrap_or_default();
@@ -252,10 +252,10 @@ fn kappa_of_pairs(pairs: &LabelPairCounts) -> Result<f64, Undefined> {
 
 /// Returns the majority label of people and the judge's, for the answers that have one of each.
 fn decided(both: &[(ByRater, ByRater)]) -> Vec<[u64; 2]> {
-    both.iter().filter_map(|(people, judge)| Some([most(people)?, most(judge)?])).collect()
+    both.iter().filter_map(|(people, judge)| Some([majority_label(people)?, majority_label(judge)?])).collect()
 }
 
-fn most(labels: &ByRater) -> Option<u64> {
+fn majority_label(labels: &ByRater) -> Option<u64> {
     majority(&labels.values().copied().collect::<Vec<u64>>())
 }
 

@@ -47,7 +47,7 @@ pub struct AgreementBootstrap {
 }
 
 /// Opinions on one question about two models, or on one answer.
-pub(super) struct Opinions<'a> {
+pub(super) struct RaterValues<'a> {
     /// Question key with its turn.
     pub(super) question: &'a str,
     /// Voters.
@@ -61,7 +61,7 @@ pub(super) struct Opinions<'a> {
 }
 
 /// Opinions without rater and question; equal ones are stored once.
-pub(super) struct OpinionPattern {
+pub(super) struct RaterValuePattern {
     /// Labels that people gave.
     pub(super) people: Vec<usize>,
     /// Labels that the judge gave.
@@ -73,30 +73,30 @@ pub(super) struct OpinionPattern {
 }
 
 /// Patterns with the number of times each was drawn.
-pub(super) type Drawn<'d> = [(&'d OpinionPattern, usize)];
+pub(super) type Drawn<'d> = [(&'d RaterValuePattern, usize)];
 
 /// Resampling units with the patterns of their opinions.
-pub(super) struct OpinionPatterns {
-    distinct: Vec<OpinionPattern>,
+pub(super) struct RaterValuePatterns {
+    distinct: Vec<RaterValuePattern>,
     of_units: ItemPatterns,
     unit: ResampledUnit,
     /// Number of people.
     people: usize,
 }
 
-impl OpinionPatterns {
+impl RaterValuePatterns {
     /// Groups opinions by unit and pattern. `label` maps a value to its label.
-    pub(super) fn new(opinions: Vec<Opinions<'_>>, label: impl Fn(f64) -> usize) -> Self {
+    pub(super) fn new(opinions: Vec<RaterValues<'_>>, label: impl Fn(f64) -> usize) -> Self {
         let unit = ResampledUnit::of(&opinions);
         let number_of_people = opinions.iter().flat_map(|said| said.voters.iter()).collect::<BTreeSet<_>>().len();
         let mut places: BTreeMap<[Vec<u64>; 3], usize> = BTreeMap::new();
-        let mut distinct: Vec<OpinionPattern> = Vec::new();
+        let mut distinct: Vec<RaterValuePattern> = Vec::new();
         let mut units: Vec<(&str, usize)> = Vec::with_capacity(opinions.len());
-        for Opinions { question, voters, people, judge, all } in opinions {
+        for RaterValues { question, voters, people, judge, all } in opinions {
             let [people, judge, all] = [people, judge, all].map(in_order);
             let key = [&people, &judge, &all].map(|values| values.iter().map(|value| value.to_bits()).collect());
             let place = *places.entry(key).or_insert_with(|| {
-                distinct.push(OpinionPattern::new([people, judge, all], &label));
+                distinct.push(RaterValuePattern::new([people, judge, all], &label));
                 distinct.len() - 1
             });
             let voter = voters.first().copied().unwrap_or_default();
@@ -153,7 +153,7 @@ impl OpinionPatterns {
 }
 
 impl ResampledUnit {
-    fn of(opinions: &[Opinions<'_>]) -> Self {
+    fn of(opinions: &[RaterValues<'_>]) -> Self {
         let said = opinions.iter().flat_map(|said| said.voters.iter().map(|voter| (item_of(said.question), *voter)));
         let said: BTreeSet<(&str, &str)> = said.collect();
         let questions: BTreeSet<&str> = said.iter().map(|(question, _)| *question).collect();
@@ -162,7 +162,7 @@ impl ResampledUnit {
     }
 }
 
-impl OpinionPattern {
+impl RaterValuePattern {
     fn new([people, judge, all]: [Vec<f64>; 3], label: &impl Fn(f64) -> usize) -> Self {
         let labels = |values: &[f64]| values.iter().map(|value| label(*value)).collect::<Vec<usize>>();
         let as_values = |values: &[f64]| labels(values).into_iter().map(real_len).collect::<Vec<f64>>();
@@ -183,7 +183,7 @@ fn in_order(values: Vec<f64>) -> Vec<f64> {
 }
 
 /// Computes a share over all drawn patterns.
-pub(super) fn share(drawn: &Drawn<'_>, of: impl Fn(&OpinionPattern) -> Share) -> Result<f64, Undefined> {
+pub(super) fn share(drawn: &Drawn<'_>, of: impl Fn(&RaterValuePattern) -> Share) -> Result<f64, Undefined> {
     let sum = drawn.iter().fold(Share::default(), |sum, &(pattern, times)| {
         let (share, times) = (of(pattern), times as u64);
         Share { of: sum.of + times * share.of, total: sum.total + times * share.total }
@@ -200,7 +200,7 @@ pub(super) fn labels_of_people<'d>(drawn: &'d Drawn<'_>) -> impl Iterator<Item =
 pub(super) fn alphas(
     drawn: &Drawn<'_>,
     scale: MeasurementLevel,
-    values: impl Fn(&OpinionPattern) -> &[Vec<f64>; 2],
+    values: impl Fn(&RaterValuePattern) -> &[Vec<f64>; 2],
 ) -> [Result<f64, Undefined>; 2] {
     let alpha = |with_judge: usize| {
         let groups = drawn.iter().map(|&(pattern, times)| (values(pattern)[with_judge].as_slice(), real_len(times)));
@@ -211,7 +211,7 @@ pub(super) fn alphas(
 }
 
 #[cfg(test)]
-impl OpinionPatterns {
+impl RaterValuePatterns {
     /// Asserts that the statistics of the observed sample have these values.
     pub(super) fn assert_observed<const N: usize>(
         &self,

@@ -89,26 +89,32 @@ pub fn compare(
         },
         chance: chance_report(&people, &judge, intervals.chance, bootstrap),
         sides: by_side(votes, verdicts, bootstrap),
-        worth: WorthReport::new(judged(&people, &judge), both.len(), ConfidenceLevel::default()),
+        worth: WorthReport::new(vote_verdict_pairs(&people, &judge), both.len(), ConfidenceLevel::default()),
         wins: wins(votes, &merged, planned)?,
         bootstrap: intervals.bootstrap,
     })
 }
 
 /// Pairs every vote with every verdict on its question.
-fn judged<'a>(people: &'a VotesByQuestion<'a>, judge: &'a VotesByQuestion<'a>) -> impl Iterator<Item = JudgedPair<'a>> {
+fn vote_verdict_pairs<'a>(
+    people: &'a VotesByQuestion<'a>,
+    judge: &'a VotesByQuestion<'a>,
+) -> impl Iterator<Item = JudgedPair<'a>> {
     people.cast().flat_map(|(key, cast)| {
         let (_, a, b) = key;
         let verdicts = judge.of(key);
         cast.iter().flat_map(move |&(_, vote)| {
-            let pair =
-                move |verdict: &Choice| JudgedPair { models: [a, b], vote: outcome(vote), verdict: outcome(*verdict) };
+            let pair = move |verdict: &Choice| JudgedPair {
+                models: [a, b],
+                vote: outcome_of_choice(vote),
+                verdict: outcome_of_choice(*verdict),
+            };
             verdicts.iter().map(pair).collect::<Vec<_>>()
         })
     })
 }
 
-fn outcome(choice: Choice) -> Outcome {
+fn outcome_of_choice(choice: Choice) -> Outcome {
     match choice {
         Choice::First => Outcome::AWins,
         Choice::Second => Outcome::BWins,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::answers::{AnswerKey, Answers};
 use super::intervals::{
-    AgreementBootstrap, Drawn, OpinionPattern, OpinionPatterns, Opinions, alphas, labels_of_people, share,
+    AgreementBootstrap, Drawn, RaterValuePattern, RaterValuePatterns, RaterValues, alphas, labels_of_people, share,
 };
 use super::metrics::IntervalReport;
 use crate::stats::agreement::alpha::MeasurementLevel;
@@ -37,7 +37,7 @@ impl LabelIntervals {
         labels: usize,
         bootstrap: BootstrapOptions,
     ) -> Self {
-        let patterns = OpinionPatterns::new(opinions(people, judge), label);
+        let patterns = RaterValuePatterns::new(values_by_answer(people, judge), label);
         let [human_human, judge_human, judge_majority, by_people, by_two, by_all, randolph, a, b, c, d, e, f] =
             patterns.intervals(bootstrap, |drawn| statistics(drawn, labels));
         Self {
@@ -52,11 +52,11 @@ impl LabelIntervals {
     }
 }
 
-fn opinions<'a>(people: &Answers<'a>, judge: &Answers<'a>) -> Vec<Opinions<'a>> {
+fn values_by_answer<'a>(people: &Answers<'a>, judge: &Answers<'a>) -> Vec<RaterValues<'a>> {
     let answer = |(key, scores): (&AnswerKey<'a>, &BTreeMap<&'a str, f64>)| {
         let said: Vec<f64> = scores.values().copied().collect();
         let judged: Vec<f64> = judge.0.get(key).into_iter().flat_map(|scores| scores.values().copied()).collect();
-        Opinions {
+        RaterValues {
             question: key.0,
             voters: scores.keys().copied().collect(),
             all: [said.as_slice(), &judged].concat(),
@@ -68,7 +68,7 @@ fn opinions<'a>(people: &Answers<'a>, judge: &Answers<'a>) -> Vec<Opinions<'a>> 
 }
 
 fn statistics(drawn: &Drawn<'_>, labels: usize) -> [Result<f64, Undefined>; 13] {
-    let decided = |said: &OpinionPattern| Some([majority(&said.people)?, majority(&said.judge)?]);
+    let decided = |said: &RaterValuePattern| Some([majority(&said.people)?, majority(&said.judge)?]);
     let two: Vec<([usize; 2], usize)> =
         drawn.iter().filter_map(|&(said, times)| Some((decided(said)?, times))).collect();
     let judged = drawn.iter().filter(|(said, _)| !said.judge.is_empty());
@@ -117,7 +117,7 @@ mod tests {
         let none = BootstrapOptions { replicates: 0, seed: 0 };
         let LabelsSection::Found(report) = by_label(&people, &judges, Bins::Exact, none) else { panic!("no labels") };
         let label = |score: f64| [2.0, 3.0].iter().filter(|bound| score >= **bound).count();
-        let patterns = OpinionPatterns::new(opinions(&people, &judges), label);
+        let patterns = RaterValuePatterns::new(values_by_answer(&people, &judges), label);
         let expected = [
             report.human_human.rate,
             report.judge_human.rate,

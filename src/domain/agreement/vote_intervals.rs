@@ -1,6 +1,6 @@
 //! Intervals of the agreement of votes and verdicts.
 
-use super::intervals::{AgreementBootstrap, Drawn, OpinionPatterns, Opinions, alphas, labels_of_people, share};
+use super::intervals::{AgreementBootstrap, Drawn, RaterValuePatterns, RaterValues, alphas, labels_of_people, share};
 use super::metrics::IntervalReport;
 use crate::stats::agreement::alpha::MeasurementLevel;
 use crate::stats::agreement::choices::{Choice, PairKey, VoterChoice, VotesByQuestion, between, majority, within};
@@ -35,7 +35,7 @@ pub(super) struct ChanceIntervals {
 
 impl VoteIntervals {
     pub(super) fn new(people: &VotesByQuestion<'_>, judge: &VotesByQuestion<'_>, bootstrap: BootstrapOptions) -> Self {
-        let patterns = OpinionPatterns::new(opinions(people, judge), label);
+        let patterns = RaterValuePatterns::new(values_by_pair(people, judge), label);
         let [human, human_decided, judged, judged_decided, cohen_majority, fleiss, randolph, alpha, alpha_with_judge] =
             patterns.intervals(bootstrap, statistics);
         Self {
@@ -54,7 +54,7 @@ impl VoteIntervals {
 }
 
 /// Converts choices to labels. If several judges judged a question, they count as one rater with the majority choice.
-fn opinions<'a>(people: &VotesByQuestion<'a>, judge: &VotesByQuestion<'a>) -> Vec<Opinions<'a>> {
+fn values_by_pair<'a>(people: &VotesByQuestion<'a>, judge: &VotesByQuestion<'a>) -> Vec<RaterValues<'a>> {
     let value = |choice: Choice| match choice {
         Choice::First => 0.0,
         Choice::Second => 1.0,
@@ -64,7 +64,7 @@ fn opinions<'a>(people: &VotesByQuestion<'a>, judge: &VotesByQuestion<'a>) -> Ve
         let (question, ..) = key;
         let verdicts = judge.of(key);
         let said: Vec<f64> = cast.iter().map(|(_, choice)| value(*choice)).collect();
-        Opinions {
+        RaterValues {
             question,
             voters: cast.iter().map(|(voter, _)| *voter).collect(),
             all: said.iter().copied().chain(majority(&verdicts).map(value)).collect(),
@@ -132,7 +132,7 @@ mod tests {
             chance.krippendorff.value,
             chance.krippendorff_with_judge.value,
         ];
-        OpinionPatterns::new(opinions(&people.by_question(), &judges.by_question()), label)
+        RaterValuePatterns::new(values_by_pair(&people.by_question(), &judges.by_question()), label)
             .assert_observed(statistics, expected);
     }
 }

@@ -42,7 +42,7 @@ pub enum Ending {
 }
 
 #[derive(Debug)]
-struct Lane {
+struct SideBuffer {
     /// Received text; its first `taken` bytes have been released.
     pending: String,
     taken: usize,
@@ -55,7 +55,7 @@ struct Lane {
 /// Releases the text of both sides in common steps.
 #[derive(Debug)]
 pub struct Pacer {
-    lanes: [Lane; 2],
+    lanes: [SideBuffer; 2],
     quantum: Option<usize>,
     schedule: Schedule,
     seed: u64,
@@ -69,7 +69,7 @@ impl Pacer {
     #[must_use]
     pub fn new(pace: Pace, quantum: usize, seed: u64) -> Self {
         let quantum = (pace != Pace::Raw).then_some(quantum.max(1));
-        let lane = || Lane::new(Arrivals::new(quantum.unwrap_or(1), pace.unmeasured()));
+        let lane = || SideBuffer::new(Arrivals::new(quantum.unwrap_or(1), pace.unmeasured()));
         Self {
             lanes: [lane(), lane()],
             quantum,
@@ -178,7 +178,7 @@ impl Pacer {
     }
 }
 
-impl Lane {
+impl SideBuffer {
     fn new(arrivals: Arrivals) -> Self {
         Self { pending: String::new(), taken: 0, pending_chars: 0, arrivals, ending: None, closed: false }
     }

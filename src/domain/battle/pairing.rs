@@ -227,7 +227,7 @@ fn shares<'pool>(
     rules: &PairingRules,
     excluded: &[ModelId],
 ) -> Result<Vec<PairShare<'pool>>, PairingError> {
-    let models = available(pool, excluded)?;
+    let models = drawable_models(pool, excluded)?;
     let mut pairs = Vec::with_capacity(models.len() * (models.len() - 1) / 2);
     for (place, &first) in models.iter().enumerate() {
         pairs.extend(models[place + 1..].iter().map(|&second| PairShare { first, second, probability: 0.0 }));
@@ -249,7 +249,7 @@ fn shares<'pool>(
 }
 
 /// Validates the pool and returns the models that can be drawn.
-fn available<'pool>(pool: &'pool ModelPool, excluded: &[ModelId]) -> Result<Vec<&'pool PoolEntry>, PairingError> {
+fn drawable_models<'pool>(pool: &'pool ModelPool, excluded: &[ModelId]) -> Result<Vec<&'pool PoolEntry>, PairingError> {
     for entry in &pool.entries {
         let bad = |what, value| Err(PairingError::BadNumber { model: entry.id.clone(), what, value });
         if !(entry.weight.is_finite() && entry.weight >= 0.0) {

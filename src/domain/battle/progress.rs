@@ -91,6 +91,9 @@ pub enum Refusal {
     /// The battle was idle for too long.
     #[error("this battle was left for too long: start a new battle")]
     Abandoned,
+    /// The battle was ended so that its texts could be deleted.
+    #[error("the texts of this battle were deleted: start a new battle")]
+    TextsDeleted,
     /// The limit of turns is reached.
     #[error("this battle has reached the maximum of {max} turns: vote, or start a new battle")]
     TooManyTurns {

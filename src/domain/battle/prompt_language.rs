@@ -1,6 +1,6 @@
 //! Language detection of texts, with the language names of LMArena's logs ("English", "Chinese").
 
-use whatlang::Lang;
+use crate::language::english_name;
 
 /// Name of an unknown language in the log.
 pub const UNKNOWN: &str = "unknown";
@@ -10,10 +10,7 @@ pub const UNKNOWN: &str = "unknown";
 #[must_use]
 pub fn detect(text: &str) -> &'static str {
     if let Some(info) = whatlang::detect(text).filter(whatlang::Info::is_reliable) {
-        return match info.lang() {
-            Lang::Cmn => "Chinese",
-            other => other.eng_name(),
-        };
+        return english_name(info.lang());
     }
     let han = text.chars().filter(|c| matches!(u32::from(*c), 0x3400..=0x9FFF)).count();
     let letters = text.chars().filter(|c| c.is_alphabetic()).count();

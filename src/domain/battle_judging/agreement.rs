@@ -81,7 +81,7 @@ impl Rate {
 
 /// Agreement in both setups.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Setups {
+pub struct AgreementBySetup {
     /// Agreement with ties as a third choice.
     pub with_ties: Rate,
     /// Agreement on the battles in which both choose a side.
@@ -90,7 +90,7 @@ pub struct Setups {
     pub kappa: Statistic,
 }
 
-impl Setups {
+impl AgreementBySetup {
     /// Computes the agreement of pairs of choices, one pair per battle.
     #[must_use]
     pub fn new(pairs: &[(Choice, Choice)], level: ConfidenceLevel) -> Self {
@@ -134,7 +134,7 @@ pub struct SliceAgreement {
     /// Number of judged battles in the slice.
     pub battles: usize,
     /// Agreement on the slice.
-    pub agreement: Setups,
+    pub agreement: AgreementBySetup,
 }
 
 /// Upper bounds and names of the distance bands; the last band is unbounded.
@@ -183,7 +183,7 @@ pub fn slices(battles: &[JudgedBattle<'_>], distances: &Distances<'_>, level: Co
         by,
         value,
         battles: pairs.len(),
-        agreement: Setups::new(&pairs, level),
+        agreement: AgreementBySetup::new(&pairs, level),
     };
     parts.into_iter().map(slice).collect()
 }
@@ -228,12 +228,12 @@ mod tests {
     fn both_setups_are_counted_by_hand() {
         use Choice::{First, Second, Tie};
         let pairs = [(First, First), (First, Second), (First, Tie), (Tie, Tie), (Tie, First), (Second, Second)];
-        let found = Setups::new(&pairs, LEVEL());
+        let found = AgreementBySetup::new(&pairs, LEVEL());
         assert_eq!((found.with_ties.of, found.with_ties.total), (3, 6));
         assert_eq!((found.without_ties.of, found.without_ties.total), (2, 3));
         // People: 3 first, 1 second, 2 ties; the judge: 2 of each. Agreement by chance is 1/6 + 1/18 + 1/9 = 1/3.
         assert!((found.kappa.value.unwrap() - 0.25).abs() < 1e-12, "{:?}", found.kappa);
-        let nothing = Setups::new(&[], LEVEL());
+        let nothing = AgreementBySetup::new(&[], LEVEL());
         assert_eq!(nothing.with_ties.share.undefined.as_deref(), Some("there is nothing to compare"));
     }
 

@@ -36,7 +36,7 @@ pub struct Skipped {
 
 /// Battle or unit of the sample.
 #[derive(Debug, Clone, PartialEq)]
-pub struct DrawnSubject {
+pub struct SampledSubject {
     /// Battle or unit.
     pub subject: JudgedSubject,
     /// Language of the judge prompt.
@@ -49,7 +49,7 @@ pub struct DrawnSubject {
 #[derive(Debug, Clone, PartialEq)]
 pub struct UnjudgedSubject {
     /// The battle or unit.
-    pub drawn: DrawnSubject,
+    pub drawn: SampledSubject,
     /// Pending games of each judge, in the order of the judges.
     pub games: Vec<Vec<Game>>,
 }
@@ -104,7 +104,7 @@ impl PendingWork {
     /// these is to be checked and [added](Self::add).
     #[must_use]
     pub fn new(
-        mut drawn: Vec<DrawnSubject>,
+        mut drawn: Vec<SampledSubject>,
         at_most: usize,
         settled: Vec<SettledGame>,
         judges: &[&ModelId],
@@ -123,7 +123,7 @@ impl PendingWork {
         let mut left = Vec::new();
         for drawn in drawn {
             let games: Vec<Vec<Game>> =
-                judges.iter().map(|judge| games_left(&settled, &drawn.subject, judge)).collect();
+                judges.iter().map(|judge| pending_games(&settled, &drawn.subject, judge)).collect();
             for (count, games) in found.settled.iter_mut().zip(&games) {
                 *count += (Game::BOTH.len() - games.len()) as u64;
             }
@@ -152,7 +152,7 @@ impl PendingWork {
     }
 }
 
-fn games_left(settled: &HashSet<SettledGame>, subject: &JudgedSubject, judge: &ModelId) -> Vec<Game> {
+fn pending_games(settled: &HashSet<SettledGame>, subject: &JudgedSubject, judge: &ModelId) -> Vec<Game> {
     let key = |game| SettledGame { subject: subject.clone(), judge: judge.to_string(), game };
     Game::BOTH.into_iter().filter(|game| !settled.contains(&key(*game))).collect()
 }
@@ -166,8 +166,8 @@ mod tests {
         JudgedSubject::Battle(BattleId::new(battle))
     }
 
-    fn drawn(battle: &str, place: f64) -> DrawnSubject {
-        DrawnSubject { subject: subject(battle), language: Language::English, place }
+    fn drawn(battle: &str, place: f64) -> SampledSubject {
+        SampledSubject { subject: subject(battle), language: Language::English, place }
     }
 
     fn settled(battle: &str, judge: &str, game: Game) -> SettledGame {

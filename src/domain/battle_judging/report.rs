@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::agreement::{Distances, Rate, Setups, SliceAgreement, Statistic, slices};
+use super::agreement::{AgreementBySetup, Distances, Rate, SliceAgreement, Statistic, slices};
 use super::verdicts::{Judge, JudgedBattle, JudgedVote, by_judge};
 use crate::battle::Outcome;
 use crate::battle_judging::leaderboards::{JudgeLeaderboards, leaderboards};
@@ -71,7 +71,7 @@ pub struct JudgeReport {
     /// Disagreements between the orders in which one was a tie. The three rates add up to all disagreements.
     pub one_tie: Rate,
     /// Agreement with people.
-    pub agreement: Setups,
+    pub agreement: AgreementBySetup,
     /// Agreement with people by slice.
     pub slices: Vec<SliceAgreement>,
     /// Value of a verdict in votes.
@@ -88,7 +88,7 @@ pub struct JudgePair {
     /// Number of battles that both have judged.
     pub battles: usize,
     /// Agreement of the two judges.
-    pub agreement: Setups,
+    pub agreement: AgreementBySetup,
 }
 
 /// Builds the report. `said` is as for [`by_judge`]; `models` is the arena's leaderboard, from which model distances are computed.
@@ -104,12 +104,16 @@ pub fn report(
     let distances = Distances::new(models);
     Ok(BattleJudgingReport {
         confidence: level.share(),
-        judges: judges.iter().map(|judge| one(judge, &distances, level)).collect::<Result<_, _>>()?,
+        judges: judges.iter().map(|judge| report_on_judge(judge, &distances, level)).collect::<Result<_, _>>()?,
         between: pairs(&judges, level),
     })
 }
 
-fn one(judge: &Judge<'_>, distances: &Distances<'_>, level: ConfidenceLevel) -> Result<JudgeReport, FitError> {
+fn report_on_judge(
+    judge: &Judge<'_>,
+    distances: &Distances<'_>,
+    level: ConfidenceLevel,
+) -> Result<JudgeReport, FitError> {
     let battles = &judge.battles;
     let bias = position(battles);
     let rate = |of, total| Rate::new(Share { of, total }, level);
@@ -128,7 +132,7 @@ fn one(judge: &Judge<'_>, distances: &Distances<'_>, level: ConfidenceLevel) -> 
         first_position: rate(bias.first, inconsistent),
         second_position: rate(bias.second, inconsistent),
         one_tie: rate(inconsistent - bias.first - bias.second, inconsistent),
-        agreement: Setups::new(&compared, level),
+        agreement: AgreementBySetup::new(&compared, level),
         slices: slices(battles, distances, level),
         worth: WorthReport::new(battles.iter().filter_map(judged_pair), battles.len(), level),
         leaderboards: leaderboards(battles, level)?,
@@ -175,7 +179,7 @@ fn pairs(judges: &[Judge<'_>], level: ConfidenceLevel) -> Vec<JudgePair> {
             pairs.push(JudgePair {
                 judges: [*one, *other].map(str::to_owned),
                 battles: both.len(),
-                agreement: Setups::new(&both, level),
+                agreement: AgreementBySetup::new(&both, level),
             });
         }
     }
@@ -190,7 +194,7 @@ impl JudgeReport {
     }
 
     /// Iterates over the agreement on all battles and then by slice, for tables.
-    pub fn agreements(&self) -> impl Iterator<Item = (Option<&SliceAgreement>, usize, &Setups)> {
+    pub fn agreements(&self) -> impl Iterator<Item = (Option<&SliceAgreement>, usize, &AgreementBySetup)> {
         let all = usize::try_from(self.agreement.with_ties.total).unwrap_or(usize::MAX);
         let parts = self.slices.iter().map(|slice| (Some(slice), slice.battles, &slice.agreement));
         std::iter::once((None, all, &self.agreement)).chain(parts)

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::battle::message::Message;
 use crate::judging::judge_prompt::prompt_sha256;
-use crate::judging::verdict::Letter;
+use crate::judging::verdict::OptionLetter;
 use crate::language::Language;
 use crate::sha256::sha256;
 
@@ -43,7 +43,7 @@ pub struct Choices {
     /// Texts of A to D.
     pub options: [String; 4],
     /// Letter of the correct option.
-    pub correct: Letter,
+    pub correct: OptionLetter,
 }
 
 impl Item {
@@ -119,7 +119,7 @@ pub fn request_sha256(messages: &[Message], sampling: &ItemSampling) -> String {
 
 /// Question to an evaluated model.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Ask {
+pub struct AnswerRequest {
     /// Turn of the answer, from 1.
     pub turn: u32,
     /// The conversation so far, ending with the question.

@@ -26,7 +26,7 @@ pub mod suites;
 pub mod table_layout;
 
 pub use crate::benchmark::suites::registry::{custom_suite, suite, suite_of};
-use item::{Answer, Ask, Item};
+use item::{Answer, AnswerRequest, Item};
 use scores::judgement::{JudgeTask, Judgement};
 use scores::score::{Scores, Verdicts};
 use suite_data_file::DataError;
@@ -103,7 +103,7 @@ pub trait Suite: Send + Sync {
 
     /// Returns the questions that a model can be asked now, given its answers so far; answered turns are left out. Empty once there are no
     /// more questions.
-    fn asks(&self, item: &Item, answers: &[Answer]) -> Vec<Ask>;
+    fn asks(&self, item: &Item, answers: &[Answer]) -> Vec<AnswerRequest>;
 
     /// Returns the judgements that a model's answers allow, in order of turn and game. `baseline` has the baseline model's answers to the
     /// item, for [`JudgeMode::PairwiseBaseline`].

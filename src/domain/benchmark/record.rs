@@ -27,7 +27,7 @@ pub struct BenchSuiteRow {
 
 /// One round of answers to the items of a data file.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct BenchSet {
+pub struct AnswerRound {
     /// Id of the suite.
     pub suite: SuiteId,
     /// SHA-256 of the data file.
@@ -36,7 +36,7 @@ pub struct BenchSet {
     pub sample: u32,
 }
 
-impl BenchSet {
+impl AnswerRound {
     /// Returns the name of the round in request hashes.
     #[must_use]
     pub fn round(&self) -> String {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 pub use super::invalid_judgement::{ANSWER_LETTERS, InvalidJudgement};
 use super::plan::{CampaignPlan, Task};
-use super::questions::{self, AskedAbout, QuestionAnswers};
+use super::questions::{self, QuestionAnswers, QuestionContext};
 use crate::battle::Outcome;
 
 /// Judgement as sent and stored, in the display order of the answers.
@@ -141,7 +141,7 @@ impl CampaignPlan {
     pub fn question_answers(
         &self,
         sent: &SentJudgement,
-        about: AskedAbout<'_>,
+        about: QuestionContext<'_>,
     ) -> Result<QuestionAnswers, InvalidJudgement> {
         questions::read(&self.questions, sent.answers.as_ref().unwrap_or(&QuestionAnswers::new()), about)
     }

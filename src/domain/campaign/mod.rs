@@ -12,7 +12,7 @@ pub mod ending;
 pub mod forecast;
 pub mod id;
 pub mod invalid_judgement;
-pub mod item_opinions;
+pub mod item_judgement_summary;
 pub mod items;
 pub mod judged_rows;
 pub mod judgement;

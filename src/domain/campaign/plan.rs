@@ -76,7 +76,7 @@ pub struct CampaignPlan {
     #[serde(default)]
     pub instructions: String,
     /// Number of annotators who judge each unit.
-    #[serde(default = "three")]
+    #[serde(default = "default_judgements_per_item")]
     pub judgements_per_item: u32,
     /// Condition that ends the campaign before each unit has all its judgements.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -123,7 +123,7 @@ pub struct CampaignPlan {
     pub seed: u64,
 }
 
-fn three() -> u32 {
+fn default_judgements_per_item() -> u32 {
     3
 }
 

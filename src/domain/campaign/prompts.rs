@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::items::{AnswerRow, ItemError, MAX_TEXT_CHARS};
 use crate::battle::message::{Message, MessageRole};
-use crate::benchmark::item::{Answer, Ask, Item, ItemSampling, Question};
+use crate::benchmark::item::{Answer, AnswerRequest, Item, ItemSampling, Question};
 use crate::benchmark::scores::judgement::JudgeTask;
 use crate::benchmark::scores::score::{Scores, Verdicts};
 use crate::benchmark::suite_data_file::{DataError, DataProblem, json_items};
@@ -152,9 +152,12 @@ impl Suite for PromptSuite {
         })
     }
 
-    fn asks(&self, item: &Item, answers: &[Answer]) -> Vec<Ask> {
+    fn asks(&self, item: &Item, answers: &[Answer]) -> Vec<AnswerRequest> {
         let messages = messages(item).filter(|_| answers.is_empty());
-        messages.map(|messages| Ask { turn: 1, messages, sampling: ItemSampling::default() }).into_iter().collect()
+        messages
+            .map(|messages| AnswerRequest { turn: 1, messages, sampling: ItemSampling::default() })
+            .into_iter()
+            .collect()
     }
 
     fn judgings(&self, _item: &Item, _answers: &[Answer], _baseline: &[Answer]) -> Vec<JudgeTask> {

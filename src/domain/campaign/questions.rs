@@ -229,7 +229,7 @@ pub fn check(questions: &[CampaignQuestion]) -> Result<(), String> {
 
 /// Item and answers that questions are asked about.
 #[derive(Debug, Clone, Copy)]
-pub struct AskedAbout<'a> {
+pub struct QuestionContext<'a> {
     /// Category of the item; may be empty.
     pub category: &'a str,
     /// Number of shown answers.
@@ -243,7 +243,7 @@ pub struct AskedAbout<'a> {
 pub fn read(
     questions: &[CampaignQuestion],
     sent: &QuestionAnswers,
-    AskedAbout { category, answers }: AskedAbout<'_>,
+    QuestionContext { category, answers }: QuestionContext<'_>,
 ) -> Result<QuestionAnswers, InvalidJudgement> {
     let asked: Vec<&CampaignQuestion> = questions.iter().filter(|question| question.is_about(category)).collect();
     if let Some(id) = sent.keys().find(|id| !asked.iter().any(|question| question.id == **id)) {
@@ -277,7 +277,7 @@ mod tests {
 
     fn read_answers(json: &str) -> Result<String, String> {
         let sent = serde_json::from_str(json).map_err(|error| error.to_string())?;
-        let about = AskedAbout { category: "", answers: 2 };
+        let about = QuestionContext { category: "", answers: 2 };
         let answers = read(&questions(), &sent, about).map_err(|error| error.to_string())?;
         Ok(serde_json::to_string(&answers).unwrap())
     }

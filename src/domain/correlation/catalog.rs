@@ -318,9 +318,9 @@ fn is_part(series: &Series) -> bool {
 pub fn arena_names(votes: &SliceVoteCounts) -> Vec<SeriesName> {
     let whole = [Metric::Rating, Metric::Elo, Metric::WinTieRate].map(|metric| (metric, Slice::default()));
     let slices = [
-        largest(&votes.languages, |language| Slice { language, ..Slice::default() }),
-        largest(&votes.categories, |category| Slice { category, ..Slice::default() }),
-        largest(&votes.intents, |intent| Slice { intent, ..Slice::default() }),
+        largest_slices(&votes.languages, |language| Slice { language, ..Slice::default() }),
+        largest_slices(&votes.categories, |category| Slice { category, ..Slice::default() }),
+        largest_slices(&votes.intents, |intent| Slice { intent, ..Slice::default() }),
         [Turns::First, Turns::Multi].map(|turns| Slice { turns: Some(turns), ..Slice::default() }).to_vec(),
         vec![Slice { long_prompts: true, ..Slice::default() }],
     ];
@@ -336,7 +336,7 @@ pub fn reads_prompts(name: &SeriesName) -> bool {
 }
 
 /// Returns the slices with the most votes; none if all votes are in one.
-fn largest(votes: &BTreeMap<String, u64>, slice: impl Fn(Option<String>) -> Slice) -> Vec<Slice> {
+fn largest_slices(votes: &BTreeMap<String, u64>, slice: impl Fn(Option<String>) -> Slice) -> Vec<Slice> {
     let mut slices: Vec<(&String, u64)> =
         votes.iter().map(|(name, &votes)| (name, votes)).filter(|(_, votes)| *votes >= MIN_SLICE_VOTES).collect();
     if slices.len() < 2 {

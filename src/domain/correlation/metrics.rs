@@ -50,8 +50,11 @@ pub fn metric_points(
     let held = metric == Metric::Elo && takes_too_long(log.len(), bootstrap.replicates);
     let bootstrap = BootstrapOptions { replicates: if held { 0 } else { bootstrap.replicates }, ..bootstrap };
     let resampled = resample(log, metric, options, bootstrap)?;
-    let (models, mut notes) =
-        if metric == Metric::Rating { comparable(&leaderboard) } else { (leaderboard.models.iter().collect(), vec![]) };
+    let (models, mut notes) = if metric == Metric::Rating {
+        comparable_models(&leaderboard)
+    } else {
+        (leaderboard.models.iter().collect(), vec![])
+    };
     notes.extend(held.then(|| ELO_FIXED_NOTE.to_owned()));
     let unit = resampled_unit(log, &resampled);
     notes.extend(unit.and_then(|unit| note_on_voters(log, unit, options.scoring)));
@@ -90,7 +93,7 @@ fn takes_too_long(votes: usize, replicates: u32) -> bool {
 }
 
 /// Returns the models whose ratings can be compared, and notes on why others are left out.
-fn comparable(leaderboard: &Leaderboard) -> (Vec<&RankedModel>, Vec<String>) {
+fn comparable_models(leaderboard: &Leaderboard) -> (Vec<&RankedModel>, Vec<String>) {
     let (bounded, unbounded): (Vec<&RankedModel>, Vec<&RankedModel>) =
         leaderboard.models.iter().partition(|model| model.unbounded.is_none());
     let size = |component: usize| bounded.iter().filter(|model| model.component == component).count();

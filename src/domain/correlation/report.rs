@@ -21,7 +21,7 @@ use crate::stats::{Interval, Share, Undefined};
 
 /// Number of models below which a report warns that they are few.
 pub const FEW_MODELS: usize = 8;
-const ALIKE_NAMES: &str = "these names look alike, and are taken for different ones; where two of them are one model, say so under \
+const ALIKE_NAMES: &str = "these names look alike, and are treated as different models; if two of them are one model, list them under \
     [aliases] in the settings or with --aliases";
 const NOISE_TWICE: &str = "resampling adds the noise of votes and items a second time, so where a correlation is strong, its resampled \
     interval lies too close to 0 and may not contain r: it says how far r moves with other votes and items, and contains a true \

@@ -42,6 +42,41 @@ pub struct SeriesVersion {
     pub names: Vec<SeriesName>,
 }
 
+/// Series without a place in a snapshot, for a reason that the operator can remove.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnusableSeries {
+    /// Message in English.
+    pub message: String,
+    /// The same reason, for texts in other languages.
+    pub reason: UnusableReason,
+}
+
+/// Reason why a series has no place in a snapshot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum UnusableReason {
+    /// There are too many votes to read their prompts.
+    TooManyPrompts {
+        /// Maximum number of votes.
+        votes: i64,
+    },
+    /// Two names in a series are aliases of one model.
+    SameModel {
+        /// Name of the series.
+        series: String,
+        /// The two names.
+        names: [String; 2],
+        /// Model id.
+        model: String,
+    },
+    /// A suite has no data file.
+    NoData {
+        /// Name of the suite.
+        suite: String,
+    },
+    /// A reason that has only the message.
+    Other,
+}
+
 /// Input of a snapshot.
 pub struct SnapshotInput {
     /// Version of the inputs.
@@ -52,8 +87,8 @@ pub struct SnapshotInput {
     pub series: Vec<Series>,
     /// Ratings at past moments.
     pub history: Vec<Moment>,
-    /// Messages about unreadable series that the user can repair.
-    pub unusable: Vec<String>,
+    /// Series that cannot be used, for reasons that the operator can remove.
+    pub unusable: Vec<UnusableSeries>,
     /// Scores of suites.
     pub suites: SuiteCache,
 }
@@ -66,8 +101,8 @@ pub struct CorrelationSnapshot {
     pub made_at: Option<Timestamp>,
     /// Catalog of the series.
     pub catalog: SeriesCatalog,
-    /// Messages about unreadable series that the user can repair.
-    pub unusable: Vec<String>,
+    /// Series that cannot be used, for reasons that the operator can remove.
+    pub unusable: Vec<UnusableSeries>,
     /// Scores of suites, resampled only after new judgements.
     pub suites: SuiteCache,
     matrices: [OnceLock<CorrelationMatrix>; 3],

@@ -175,7 +175,7 @@ impl SuiteSeries {
         let title = if whole { self.title() } else { format!("{}: {key}", self.title()) };
         let points: BTreeMap<String, Point> = self.models.iter().filter_map(point).collect();
         let notes =
-            self.notes.iter().cloned().chain(self.without_score(place)).chain(self.hardly_judged(place)).collect();
+            self.notes.iter().cloned().chain(self.without_score(place)).chain(self.low_coverage_note(place)).collect();
         Ok(SeriesValues { title, subjects: Subjects::Models, points, notes, resampled: None })
     }
 
@@ -208,7 +208,7 @@ impl SuiteSeries {
     }
 
     /// Returns a note that names the models with low coverage in a part, if there are any.
-    fn hardly_judged(&self, part: usize) -> Option<String> {
+    fn low_coverage_note(&self, part: usize) -> Option<String> {
         let is_low = |model: &&ModelSamples| model.values[part].is_some() && model.coverages[part].is_low();
         let named = |model: &ModelSamples| {
             let Coverage { ok, total } = model.coverages[part];

@@ -171,7 +171,7 @@ fn prompt_leaks(names: &IdentityNames, prompt: &str) -> bool {
         let (text, dense) = (sentence.form(SentenceForm::Spaced), sentence.form(SentenceForm::Dense));
         asks && questions::proposes_name(sentence)
             || english::prompt().matches(text).next().is_some()
-            || english::prompt_apart().matches_where(text, english::stays_with_speaker).next().is_some()
+            || english::prompt_grammar_with_gap().matches_where(text, english::stays_with_speaker).next().is_some()
             || !word_class_patterns::prompt(text).is_empty()
             || sentence.is_chinese && chinese::prompt().matches(dense).next().is_some()
     })
@@ -249,7 +249,7 @@ impl Speaker<'_> {
     fn is_leak(&self, sentence: &Sentence) -> bool {
         let (text, dense) = (sentence.form(SentenceForm::Spaced), sentence.form(SentenceForm::Dense));
         english::reply().matches(text).any(|range| self.is_own_statement(sentence, SentenceForm::Spaced, &range))
-            || english::reply_apart()
+            || english::reply_grammar_with_gap()
                 .matches_where(text, english::stays_with_speaker)
                 .any(|range| self.is_own_statement(sentence, SentenceForm::Spaced, &range))
             || relations::english()

@@ -94,7 +94,7 @@ impl<'f> OngoingSelection<'f> {
             && self.of_cluster.as_ref().is_none_or(|votes| votes.contains(&seq))
             && rule.as_ref().is_none_or(|rule| self.in_force.rules_of(seq).any(|other| **other == **rule))
             && (voters.is_empty() || {
-                let pseudonym = shared(&mut self.voters, voter, voter_pseudonym);
+                let pseudonym = displayed_text(&mut self.voters, voter, voter_pseudonym);
                 voters.iter().any(|wanted| **wanted == *pseudonym)
             })
     }
@@ -103,8 +103,8 @@ impl<'f> OngoingSelection<'f> {
     pub fn add(&mut self, seq: i64, voter: &str, models: [&str; 2], (outcome, cast_at): (Outcome, Timestamp)) {
         let vote = SelectedVote {
             seq,
-            voter: shared(&mut self.voters, voter, voter_pseudonym),
-            models: models.map(|model| shared(&mut self.models, model, str::to_owned)),
+            voter: displayed_text(&mut self.voters, voter, voter_pseudonym),
+            models: models.map(|model| displayed_text(&mut self.models, model, str::to_owned)),
             outcome,
             cast_at,
             rules: self.in_force.rules_of(seq).cloned().collect(),
@@ -120,7 +120,7 @@ impl<'f> OngoingSelection<'f> {
 }
 
 /// Returns the displayed form of a stored text, computed once.
-fn shared(known: &mut HashMap<String, Arc<str>>, stored: &str, shown: fn(&str) -> String) -> Arc<str> {
+fn displayed_text(known: &mut HashMap<String, Arc<str>>, stored: &str, shown: fn(&str) -> String) -> Arc<str> {
     if let Some(known) = known.get(stored) {
         return Arc::clone(known);
     }

@@ -19,8 +19,8 @@ pub struct NumberToken {
     pub at: usize,
     /// Digits of the token.
     pub digits: String,
-    /// Numbers at the position with their probabilities, including the token itself. Tokens that are no numbers are left out, so the sum
-    /// may be less than 1.
+    /// Numbers at the position with their probabilities, including the token itself; tokens that differ only in spaces give one number
+    /// more than once. Tokens that are no numbers are left out, so the sum may be less than 1.
     pub alternatives: Vec<(String, f64)>,
 }
 
@@ -32,12 +32,9 @@ impl NumberToken {
         let (text, log_probability) = token;
         let digits = digits(text)?;
         let mut alternatives = vec![(digits.to_owned(), probability(log_probability)?)];
-        for (other, log_probability) in others.iter().take(MAX_ALTERNATIVES) {
-            let (Some(other), Some(probability)) = (self::digits(other), probability(*log_probability)) else {
-                continue;
-            };
-            // The token itself is listed again, and some tokens differ only in spaces.
-            if other != digits {
+        // The token itself is listed again; one that differs in spaces is another token of the same number.
+        for (other, log_probability) in others.iter().take(MAX_ALTERNATIVES).filter(|(other, _)| other != text) {
+            if let (Some(other), Some(probability)) = (self::digits(other), probability(*log_probability)) {
                 alternatives.push((other.to_owned(), probability));
             }
         }
@@ -150,6 +147,8 @@ mod tests {
         check(&[("Rating: [[", &[]), ("7", &[("7", 0.6), ("8", 0.3), ("6", 0.1)]), ("]]", &[])], Some(7.2));
         check(&[("Rating: [[", &[]), (" 7", &[(" 7", 0.5), ("8", 0.5), (" 8", 0.0)]), ("]]", &[])], Some(7.5));
         check(&[("Rating: [[", &[]), ("7", &[("7", 0.25), ("9", 0.25), ("good", 0.5)]), ("]]", &[])], Some(8.0));
+        let spaced: &[(&str, f64)] = &[("7", 0.5), (" 7", 0.2), ("8", 0.2), (" 8", 0.1)];
+        check(&[("Rating: [[", &[]), ("7", spaced), ("]]", &[])], Some(7.3));
     }
 
     #[test]

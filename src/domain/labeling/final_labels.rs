@@ -6,6 +6,7 @@ use super::report::PromptLabel;
 use super::scheme::Scheme;
 use super::{FinalLabel, LabelOrigin, final_label};
 use crate::battle::record::BattleLine;
+use crate::language::language_groups;
 use crate::rating::counts::slice_vote_counts::SliceVoteCounts;
 use crate::rating::votes::prompt_label_names::split_names;
 
@@ -32,7 +33,7 @@ impl FinalLabels {
     /// Adds labels of votes in one scheme, grouped by vote.
     pub fn add(&mut self, scheme: Scheme, labels: &[VoteLabel]) {
         for vote in labels.chunk_by(|one, other| one.seq == other.seq) {
-            self.0.extend(decide(vote).map(|found| ((scheme, vote[0].seq), found.label.to_owned())));
+            self.0.extend(final_label_of_votes(vote).map(|found| ((scheme, vote[0].seq), found.label.to_owned())));
         }
     }
 
@@ -43,13 +44,13 @@ impl FinalLabels {
     }
 }
 
-fn decide(vote: &[VoteLabel]) -> Option<FinalLabel<'_>> {
+fn final_label_of_votes(vote: &[VoteLabel]) -> Option<FinalLabel<'_>> {
     let said: Vec<_> = vote.iter().map(|label| (label.source, label.label.as_str())).collect();
     final_label(&said)
 }
 
 /// Replaces the visitors' labels by the final labels of one scheme; `labels` are grouped by prompt.
-pub fn settle(scheme: Scheme, labels: &[PromptLabel], battles: &mut [BattleLine]) {
+pub fn replace_visitor_labels(scheme: Scheme, labels: &[PromptLabel], battles: &mut [BattleLine]) {
     let mut decided = HashMap::new();
     for query in labels.chunk_by(|one, other| one.query_id == other.query_id) {
         let said: Vec<_> = query.iter().map(|label| (label.source, label.label.as_str())).collect();
@@ -78,7 +79,7 @@ impl LabelChanges {
     /// Adds labels of votes, grouped by vote.
     pub fn add(&mut self, labels: &[VoteLabel]) {
         for vote in labels.chunk_by(|one, other| one.seq == other.seq).filter(|vote| vote[0].rated) {
-            let Some(FinalLabel { label, source }) = decide(vote) else { continue };
+            let Some(FinalLabel { label, source }) = final_label_of_votes(vote) else { continue };
             *self.counts.entry(label.to_owned()).or_default() += 1;
             *self.origins.entry(source).or_default() += 1;
             if let Some(given) = &vote[0].given {
@@ -125,15 +126,25 @@ pub struct LabeledSliceVotes {
 }
 
 /// Applies final labels to the counts: the first changes to categories, the second to intents. A vote whose label has several names
-/// counts for each of them, as in the slices.
+/// counts for each of them, as in the slices, and a language that votes spell in several ways is counted once.
 #[must_use]
 pub fn relabeled(given: &SliceVoteCounts, [categories, intents]: &[LabelChanges; 2]) -> LabeledSliceVotes {
     let mut counts = given.clone();
     let categories = categories.apply(&mut counts.categories);
     let intents = intents.apply(&mut counts.intents);
+    counts.languages = by_language(&counts.languages);
     counts.categories = by_name(&counts.categories);
     counts.intents = by_name(&counts.intents);
     LabeledSliceVotes { counts, categories, intents }
+}
+
+fn by_language(labels: &BTreeMap<String, u64>) -> BTreeMap<String, u64> {
+    let texts: Vec<&str> = labels.keys().map(String::as_str).collect();
+    let mut counts = BTreeMap::<String, u64>::new();
+    for (name, votes) in language_groups(&texts).into_iter().zip(labels.values()) {
+        *counts.entry(name.to_owned()).or_default() += *votes;
+    }
+    counts
 }
 
 fn by_name(labels: &BTreeMap<String, u64>) -> BTreeMap<String, u64> {
@@ -159,6 +170,18 @@ pub struct QuestionLabel {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn spellings_of_a_language_are_counted_together() {
+        let languages = [("English", 3), ("en", 2), ("en-GB", 1), ("zh", 4), ("unknown", 1)];
+        let languages = languages.map(|(language, votes)| (language.to_owned(), votes)).into();
+        let given = SliceVoteCounts { languages, ..SliceVoteCounts::default() };
+        let counts = relabeled(&given, &[LabelChanges::default(), LabelChanges::default()]).counts;
+        let expected = [("English", 6), ("unknown", 1), ("zh", 4)];
+        assert_eq!(counts.languages, expected.map(|(name, votes)| (name.to_owned(), votes)).into());
+        assert_eq!((counts.language_key("en-US"), counts.language_key("Chinese")), ("English", "zh"));
+        assert_eq!((counts.language_key("German"), counts.language_key("")), ("German", ""));
+    }
 
     #[test]
     fn a_vote_of_several_categories_counts_for_each_and_has_one_origin() {

@@ -107,13 +107,13 @@ impl LabelReportBuilder {
     #[must_use]
     pub fn finish(mut self) -> LabelReport {
         self.report.fleiss = fleiss(&self.reviews);
-        self.report.alpha = krippendorff(&units(&self.reviews), MeasurementLevel::Nominal);
+        self.report.alpha = krippendorff(&label_indices(&self.reviews), MeasurementLevel::Nominal);
         self.report
     }
 }
 
 /// Converts each prompt's reviews into numbers, the positions of the labels.
-fn units(reviews: &[Vec<u64>]) -> Vec<Vec<f64>> {
+fn label_indices(reviews: &[Vec<u64>]) -> Vec<Vec<f64>> {
     let values = |counts: &Vec<u64>| {
         let labels = (0_u32..).zip(counts);
         labels.flat_map(|(label, &count)| (0..count).map(move |_| f64::from(label))).collect()

@@ -12,7 +12,7 @@ use super::classifier::Classifier;
 use super::scheme::Scheme;
 use super::seed_labels::Seed;
 use super::softmax::FitFailed;
-use crate::integrity::prompts::question_digest::question_digest;
+use crate::integrity::prompts::prompt_digest::prompt_digest;
 use crate::stats::real_len;
 
 /// Options of the cross-validation.
@@ -82,7 +82,7 @@ pub fn cross_validate(seeds: &[Seed], scheme: Scheme, options: ValidationOptions
 }
 
 /// Assigns each seed to a fold. The seeds of each label are shuffled and assigned in turn, continuing where the previous label ended, so
-/// that folds differ by at most one seed of a label, and in total. Seeds whose texts are [the same question](question_digest) go together,
+/// that folds differ by at most one seed of a label, and in total. Seeds whose texts are [the same question](prompt_digest) go together,
 /// so that no text is in two folds.
 #[must_use]
 pub fn assign_folds(seeds: &[Seed], options: ValidationOptions) -> Vec<usize> {
@@ -93,7 +93,7 @@ pub fn assign_folds(seeds: &[Seed], options: ValidationOptions) -> Vec<usize> {
     let (mut folds, mut fold_of_question) = (vec![0; seeds.len()], HashMap::new());
     for seed in order {
         let next = fold_of_question.len() % options.folds;
-        folds[seed] = *fold_of_question.entry(question_digest(&seeds[seed].text)).or_insert(next);
+        folds[seed] = *fold_of_question.entry(prompt_digest(&seeds[seed].text)).or_insert(next);
     }
     folds
 }

@@ -11,7 +11,7 @@ pub const SALT_BYTES: usize = 32;
 
 /// Private parts of a vote, which its entry commits to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct PrivateParts<'p> {
+pub struct PrivateVoteData<'p> {
     /// Id of the vote, which only the voter knows.
     pub vote: &'p str,
     /// Id of the battle.
@@ -33,7 +33,7 @@ pub struct PrivateTurn<'p> {
     pub b: &'p str,
 }
 
-impl PrivateParts<'_> {
+impl PrivateVoteData<'_> {
     /// Returns the hashed bytes after the salt: a JSON object.
     #[must_use]
     pub fn to_json(&self) -> String {
@@ -54,16 +54,16 @@ mod tests {
     #[test]
     fn a_commitment_changes_with_the_salt_and_with_every_part() {
         let turns = vec![PrivateTurn { prompt: "Why?", a: "So.", b: "" }];
-        let parts = PrivateParts { vote: "v", battle: "b", voter: "p", turns: turns.clone() };
+        let parts = PrivateVoteData { vote: "v", battle: "b", voter: "p", turns: turns.clone() };
         let json = r#"{"vote":"v","battle":"b","voter":"p","turns":[{"prompt":"Why?","a":"So.","b":""}]}"#;
         assert_eq!(parts.to_json(), json);
         let commitment = parts.commit(&[0; SALT_BYTES]);
         let others = [
-            PrivateParts { vote: "w", ..parts.clone() },
-            PrivateParts { battle: "", ..parts.clone() },
-            PrivateParts { voter: "q", ..parts.clone() },
-            PrivateParts { turns: Vec::new(), ..parts.clone() },
-            PrivateParts { turns: vec![PrivateTurn { prompt: "Why?So.", a: "", b: "" }], ..parts.clone() },
+            PrivateVoteData { vote: "w", ..parts.clone() },
+            PrivateVoteData { battle: "", ..parts.clone() },
+            PrivateVoteData { voter: "q", ..parts.clone() },
+            PrivateVoteData { turns: Vec::new(), ..parts.clone() },
+            PrivateVoteData { turns: vec![PrivateTurn { prompt: "Why?So.", a: "", b: "" }], ..parts.clone() },
         ];
         assert!(others.iter().all(|other| other.commit(&[0; SALT_BYTES]) != commitment));
         assert_ne!(parts.commit(&[1; SALT_BYTES]), commitment);

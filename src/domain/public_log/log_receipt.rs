@@ -16,12 +16,12 @@ pub struct LogReceipt {
     /// Name of the receipt's file.
     pub name: String,
     /// Content of the receipt.
-    pub kept: KeptReceipt,
+    pub kept: ReceiptContent,
 }
 
 /// Content of a receipt.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum KeptReceipt {
+pub enum ReceiptContent {
     /// Proof that the entry is in the log.
     Proof(LoggedEntry),
     /// Signed promise that the entry will be in the log.
@@ -95,12 +95,12 @@ impl LogReceipt {
         let held = |key: &str| json.as_ref().and_then(|json| json[key].as_str());
         let text = held("proof").or_else(|| held("promise")).unwrap_or(text);
         let kept = match VotePromise::is_promise_text(text) {
-            true => Some(KeptReceipt::Promise(text.to_owned())),
-            false => LoggedEntry::parse(text).map(KeptReceipt::Proof),
+            true => Some(ReceiptContent::Promise(text.to_owned())),
+            false => LoggedEntry::parse(text).map(ReceiptContent::Proof),
         };
         let error = |reason| LogReceiptError { name: name.to_owned(), reason };
         let kept = kept.ok_or_else(|| error(LogReceiptProblem::Malformed))?;
-        if let (KeptReceipt::Proof(proved), Some(json)) = (&kept, &json) {
+        if let (ReceiptContent::Proof(proved), Some(json)) = (&kept, &json) {
             let is_other = |key: &str, value: Value| json.get(key).is_some_and(|given| *given != value);
             let entry = String::from_utf8_lossy(&proved.entry).into_owned();
             if is_other("entry", entry.as_str().into()) || is_other("index", proved.index.into()) {
@@ -116,11 +116,11 @@ impl LogReceipt {
     /// [`LogReceiptProblem::Inclusion`] or [`LogReceiptProblem::Promise`].
     pub fn verify(&self, key: &VerifierKey) -> Result<CheckedReceipt<'_>, LogReceiptError> {
         match &self.kept {
-            KeptReceipt::Proof(logged) => {
+            ReceiptContent::Proof(logged) => {
                 let checkpoint = logged.verify(key).map_err(|error| self.wrong(error.into()))?;
                 Ok(CheckedReceipt::Logged(logged, checkpoint.head))
             }
-            KeptReceipt::Promise(note) => {
+            ReceiptContent::Promise(note) => {
                 let promise = VotePromise::verify(note, key).map_err(|error| self.wrong(error.into()))?;
                 Ok(CheckedReceipt::Promised(promise))
             }
@@ -132,7 +132,7 @@ impl LogReceipt {
     /// # Errors
     /// [`LogReceiptError`].
     pub fn check_in(&self, tile: Tile, hashes: &[u8], key: &VerifierKey) -> Result<(), LogReceiptError> {
-        let KeptReceipt::Proof(logged) = &self.kept else { return Ok(()) };
+        let ReceiptContent::Proof(logged) = &self.kept else { return Ok(()) };
         if !(tile.start()..tile.end()).contains(&logged.index) {
             return Ok(());
         }
@@ -148,7 +148,7 @@ impl LogReceipt {
     /// [`LogReceiptProblem::OtherEntry`].
     pub fn check_size(&self, size: u64) -> Result<(), LogReceiptError> {
         match &self.kept {
-            KeptReceipt::Proof(logged) if logged.index >= size => Err(self.other_entry(logged)),
+            ReceiptContent::Proof(logged) if logged.index >= size => Err(self.other_entry(logged)),
             _ => Ok(()),
         }
     }
@@ -169,7 +169,7 @@ impl<'r> OpenPromises<'r> {
     /// [`LogReceiptProblem::Promise`].
     pub fn new(receipts: &'r [LogReceipt], key: &VerifierKey) -> Result<Self, LogReceiptError> {
         let mut open = Vec::new();
-        for receipt in receipts.iter().filter(|receipt| matches!(receipt.kept, KeptReceipt::Promise(_))) {
+        for receipt in receipts.iter().filter(|receipt| matches!(receipt.kept, ReceiptContent::Promise(_))) {
             if let CheckedReceipt::Promised(promise) = receipt.verify(key)? {
                 open.push((receipt, promise));
             }

@@ -233,23 +233,23 @@ pub fn differences(published: &Value, recounted: &Leaderboard) -> Vec<String> {
     let recounted = serde_json::to_value(recounted).expect("a leaderboard is plain text and finite numbers");
     let mut found = Vec::new();
     for (key, value) in recounted.as_object().into_iter().flatten() {
-        compare(published.get(key), Some(value), &format!("/{key}"), &mut found);
+        compare_fields(published.get(key), Some(value), &format!("/{key}"), &mut found);
     }
     found
 }
 
 /// Compares two fields; `None` is a missing field, as opposed to null: otherwise a null field could have any name.
-fn compare(published: Option<&Value>, recounted: Option<&Value>, at: &str, found: &mut Vec<String>) {
+fn compare_fields(published: Option<&Value>, recounted: Option<&Value>, at: &str, found: &mut Vec<String>) {
     match (published, recounted) {
         (Some(Value::Object(one)), Some(Value::Object(other))) => {
             let keys: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
             for key in keys {
-                compare(one.get(key), other.get(key), &format!("{at}/{key}"), found);
+                compare_fields(one.get(key), other.get(key), &format!("{at}/{key}"), found);
             }
         }
         (Some(Value::Array(one)), Some(Value::Array(other))) if one.len() == other.len() => {
             for (place, (one, other)) in one.iter().zip(other).enumerate() {
-                compare(Some(one), Some(other), &format!("{at}/{place}"), found);
+                compare_fields(Some(one), Some(other), &format!("{at}/{place}"), found);
             }
         }
         (one, other) if one == other => {}

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::commitment::{PrivateParts, PrivateTurn, SALT_BYTES};
+use super::commitment::{PrivateTurn, PrivateVoteData, SALT_BYTES};
 use super::entry::{LogEntry, RuleApplied, VoteEntry, short_reason};
 use super::entry_bundle::EntryTooLong;
 use crate::battle::VisitorId;
@@ -14,7 +14,7 @@ use crate::integrity::pseudonym::voter_pseudonym;
 pub fn commitment_of(vote: &VoteRow, texts: &PrivateTexts<'_>, salt: &[u8; SALT_BYTES]) -> String {
     let voter = voter_pseudonym(vote.visitor.as_ref().map_or("", VisitorId::as_str));
     let (battle, turns) = (vote.battle.as_str(), texts.of_battle(vote.battle.as_str()));
-    PrivateParts { vote: &vote.id, battle, voter: &voter, turns }.commit(salt)
+    PrivateVoteData { vote: &vote.id, battle, voter: &voter, turns }.commit(salt)
 }
 
 /// Hashes in a vote's entry.
@@ -50,7 +50,7 @@ pub fn vote_entry(
         pairing_policy: vote.pairing_policy.as_str().into(),
         pair_probability: vote.pair_probability,
         voter: tag.into(),
-        excluded: applied(rules, vote.seq),
+        excluded: applied_rules(rules, vote.seq),
         commitment: hashes.commitment.as_str().into(),
         promise: hashes.promise.as_deref().map(Into::into),
     };
@@ -58,7 +58,7 @@ pub fn vote_entry(
 }
 
 /// Returns the rules that excluded a vote when it was cast; `rules` are in the order of votes.
-fn applied(rules: &[(i64, String, String)], seq: i64) -> Vec<RuleApplied<'_>> {
+fn applied_rules(rules: &[(i64, String, String)], seq: i64) -> Vec<RuleApplied<'_>> {
     let first = rules.partition_point(|(vote, ..)| *vote < seq);
     let of_vote = rules[first..].iter().take_while(|(vote, ..)| *vote == seq);
     of_vote.map(|(_, rule, reason)| RuleApplied { rule: rule.into(), reason: short_reason(reason) }).collect()

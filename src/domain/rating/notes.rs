@@ -14,7 +14,7 @@ use crate::stats::resample::MIN_CLUSTERS;
 /// Maximum number of models that a note names; it counts the others.
 pub const MODELS_LISTED: usize = 5;
 
-const NO_VOTES: &str = "no rated votes yet: the leaderboard fills with the first vote that counts";
+const NO_VOTES: &str = "no rated votes yet: the leaderboard appears with the first vote that counts";
 const NOT_CONVERGED: &str = "the fit did not converge: treat these ratings as approximate";
 const NO_TIES: &str = "no vote is a tie, so Davidson's model is the same as the Bradley–Terry model";
 const UNBOUNDED_TIE_PARAMETER: &str =
@@ -30,9 +30,9 @@ const ALIKE_NAMES: &str = "names that differ only in case, spaces, Unicode form 
     if two of them are one model, write its name in one way";
 const UNREAD_COLUMNS: &str =
     "each row counts as one vote, so these columns are not used; repeat a row that stands for several votes";
-const PRICES_WITHOUT_RATING: &str = "these models have a price and no rating, so their prices are not used; if a name is mistyped, write it as the votes do";
+const PRICES_WITHOUT_RATING: &str = "these models have a price and no rating, so their prices are not used; if a name is mistyped, write it as in the votes";
 const INTERVALS_OF_ONE_VOTER: &str =
-    "all votes are one voter's: the intervals say how sure the ratings are for this voter, not for others";
+    "all votes are one voter's: the intervals say how precise the ratings are for this voter, not for others";
 const ONE_VOTER: &str =
     "all votes are one voter's, so the variation between voters cannot be estimated: there are no intervals";
 const TIES_NOT_COMPARED: &str =
@@ -260,7 +260,7 @@ fn fmt_infinite(f: &mut fmt::Formatter<'_>, infinite: u32, replicates: u32) -> f
 fn fmt_few_voters(f: &mut fmt::Formatter<'_>, models: &[String], least: f64) -> fmt::Result {
     write!(
         f,
-        "the intervals of these models rest on few voters (in effect {least:.1} for the model with the fewest): {}",
+        "the intervals of these models are based on few voters (in effect {least:.1} for the model with the fewest): {}",
         quoted(models)
     )
 }
@@ -276,8 +276,8 @@ fn fmt_too_few_voters(f: &mut fmt::Formatter<'_>, voters: u64, effective: f64) -
 fn fmt_decided_by_few_voters(f: &mut fmt::Formatter<'_>, least: f64) -> fmt::Result {
     write!(
         f,
-        "neighbours are told apart, or found equal, on few voters (in effect {least:.1} where they are fewest): intervals that hold \
-         however often one looks need more, at least {MIN_CLUSTERS}, so do not stop at what these decide"
+        "neighbours are told apart, or found equal, by few voters (in effect {least:.1} where they are fewest): intervals that hold \
+         however often you look need at least {MIN_CLUSTERS}, so collect more votes before you rely on these"
     )
 }
 

@@ -1,7 +1,7 @@
 //! Ratings and intervals on the public scale, before ranking.
 
 use super::counts::tally::Tally;
-use super::intervals::sandwich::{Ends, Intervals};
+use super::intervals::sandwich::{IntervalEnds, Intervals};
 use super::strengths::fit::Direction;
 use super::strengths::unbounded_strengths::limit;
 use super::{FitError, MEAN_RATING, POINTS_PER_STRENGTH};
@@ -19,7 +19,7 @@ const MAX_ANCHOR: f64 = 1e6;
 pub(super) struct ScaledModel {
     pub(super) rating: f64,
     /// Interval, infinite at an open end.
-    pub(super) ends: Option<Ends>,
+    pub(super) ends: Option<IntervalEnds>,
     pub(super) unbounded: Option<Direction>,
     pub(super) component: usize,
 }
@@ -59,7 +59,8 @@ impl ScaledModel {
 
     fn shift(&mut self, points: f64) {
         self.rating += points;
-        self.ends = self.ends.map(|ends| Ends { lower: ends.lower + points, upper: ends.upper + points, ..ends });
+        self.ends =
+            self.ends.map(|ends| IntervalEnds { lower: ends.lower + points, upper: ends.upper + points, ..ends });
     }
 }
 
@@ -72,7 +73,7 @@ pub(super) fn scale_models(
 ) -> Result<Vec<ScaledModel>, FitError> {
     let place = |(model, model_strength): (usize, &ModelStrength)| {
         let rating = on_scale(limit(tally, fit, model, level)?);
-        let measured = intervals.strengths[model].map(|ends| Ends {
+        let measured = intervals.strengths[model].map(|ends| IntervalEnds {
             lower: on_scale(ends.lower),
             upper: on_scale(ends.upper),
             error: ends.error.map(|error| error * POINTS_PER_STRENGTH),
@@ -93,10 +94,10 @@ fn on_scale(strength: f64) -> f64 {
 }
 
 /// Returns the interval from a limit to infinity.
-fn half_open_interval(limit: f64, direction: Direction) -> Ends {
+fn half_open_interval(limit: f64, direction: Direction) -> IntervalEnds {
     match direction {
-        Direction::Above => Ends { lower: limit, upper: f64::INFINITY, error: None },
-        Direction::Below => Ends { lower: f64::NEG_INFINITY, upper: limit, error: None },
+        Direction::Above => IntervalEnds { lower: limit, upper: f64::INFINITY, error: None },
+        Direction::Below => IntervalEnds { lower: f64::NEG_INFINITY, upper: limit, error: None },
     }
 }
 

@@ -185,7 +185,7 @@ impl Simulation {
     fn share_of_a(&self, a: usize, b: usize, counts: &[[u32; 2]; FEATURE_COUNT]) -> f64 {
         let mut d = self.models[a].strength - self.models[b].strength;
         for ((counts, std_dev), effect) in counts.iter().zip(self.deviations).zip(self.options.style) {
-            d += effect * difference(*counts) / std_dev;
+            d += effect * normalized_difference(*counts) / std_dev;
         }
         logistic(d)
     }
@@ -236,7 +236,8 @@ impl Simulation {
         let pilot: Vec<SimulatedBattle> = (0..PILOT_VOTES).map(|_| self.simulate_battle()).collect();
         for (feature, std_dev) in self.deviations.iter_mut().enumerate() {
             // Sides are assigned by a fair coin, so the mean is 0.
-            let squares = pilot.iter().map(|meeting| difference(meeting.counts[feature]).powi(2)).sum::<f64>();
+            let squares =
+                pilot.iter().map(|meeting| normalized_difference(meeting.counts[feature]).powi(2)).sum::<f64>();
             *std_dev = (squares / real_len(PILOT_VOTES)).sqrt();
         }
         let variance = |meeting: &SimulatedBattle| {
@@ -262,7 +263,7 @@ fn draw_models(options: &SimulationOptions, rng: &mut impl Rng) -> Vec<Simulated
 }
 
 /// Computes (a − b)/(a + b), 0 where both are 0.
-fn difference([a, b]: [u32; 2]) -> f64 {
+fn normalized_difference([a, b]: [u32; 2]) -> f64 {
     let (a, b) = (f64::from(a), f64::from(b));
     if a + b > 0.0 { (a - b) / (a + b) } else { 0.0 }
 }

@@ -179,7 +179,7 @@ impl Moments {
             let Some(solved) = self.solve(&members) else { continue };
             let mut weights = DVector::zeros(series);
             members.iter().zip(&solved).for_each(|(&i, &weight)| weights[i] = weight);
-            best.consider(self.correlation(&weights), weights.as_slice());
+            best.keep_if_better(self.correlation(&weights), weights.as_slice());
         }
         best.weights
     }
@@ -216,7 +216,7 @@ struct Best {
 }
 
 impl Best {
-    fn consider(&mut self, correlation: Option<f64>, weights: &[f64]) {
+    fn keep_if_better(&mut self, correlation: Option<f64>, weights: &[f64]) {
         if correlation > self.correlation {
             self.correlation = correlation;
             self.weights.clear();

@@ -64,7 +64,7 @@ impl Isotonic {
             let weight: f64 = same.iter().map(|point| point.weight).sum();
             let sum = same.iter().map(|point| point.weight * point.y).sum();
             places.push(same[0].x);
-            pool(&mut blocks, PooledBlock { sum, weight, points: 1 });
+            push_and_pool(&mut blocks, PooledBlock { sum, weight, points: 1 });
         }
         if places.is_empty() {
             return Err(Undefined::Nothing);
@@ -92,7 +92,7 @@ impl Isotonic {
 }
 
 /// Adds a block, and pools blocks as long as one is above the next.
-fn pool(blocks: &mut Vec<PooledBlock>, next: PooledBlock) {
+fn push_and_pool(blocks: &mut Vec<PooledBlock>, next: PooledBlock) {
     let mut block = next;
     while let Some(last) = blocks.pop_if(|last| last.mean() >= block.mean()) {
         block = last.joined(block);

@@ -20,13 +20,13 @@ const GROUP_BYTES: usize = 16 << 20;
 /// Parquet file being written.
 pub(super) struct ParquetTable<W: Write + Send> {
     columns: Vec<Column>,
-    waiting: Waiting,
+    waiting: PendingRows,
     writer: SerializedFileWriter<W>,
 }
 
 /// Rows of the next row group, by column.
 #[derive(Default)]
-struct Waiting {
+struct PendingRows {
     columns: Vec<Cells>,
     rows: usize,
     bytes: usize,
@@ -51,7 +51,7 @@ impl<W: Write + Send> ParquetTable<W> {
             .set_statistics_enabled(EnabledStatistics::None)
             .build();
         let writer = SerializedFileWriter::new(out, schema, Arc::new(properties)).map_err(as_io)?;
-        let mut table = Self { columns, waiting: Waiting::default(), writer };
+        let mut table = Self { columns, waiting: PendingRows::default(), writer };
         table.waiting.columns.resize_with(table.columns.len(), Cells::default);
         Ok(table)
     }

@@ -73,7 +73,7 @@ impl VoteBatch {
     /// Appends the next part of the file.
     pub(super) fn append(&mut self, other: &Self) {
         self.log.append(&other.log);
-        self.seen = either(self.seen, other.seen);
+        self.seen = column_union(self.seen, other.seen);
         self.timed |= other.timed;
         self.first_untimed = self.first_untimed.or(other.first_untimed.map(|row| self.rows + row));
         self.rows += other.rows;
@@ -256,7 +256,7 @@ fn keep<T>(column: &mut Option<Vec<T>>, value: Option<T>, missing: T, seen: &mut
     }
 }
 
-fn either(x: ColumnSet, y: ColumnSet) -> ColumnSet {
+fn column_union(x: ColumnSet, y: ColumnSet) -> ColumnSet {
     ColumnSet {
         voters: x.voters || y.voters,
         languages: x.languages || y.languages,

@@ -7,7 +7,7 @@ use super::cell_value::{Cell, FileRow};
 use super::column_names::Header;
 use super::error::{FilePosition, RowError, VoteFileError};
 use super::format_detection::Text;
-use super::lines::{Blocks, ParsedBlock, Stopped, count_lines, read_blocks, settle};
+use super::lines::{Blocks, ParsedBlock, Stopped, count_lines, handle_row_result, read_blocks};
 use super::{FileVotes, ReadJob};
 use crate::domain::csv_injection::restored;
 
@@ -59,7 +59,7 @@ impl DelimitedLayout<'_> {
             }
             let line = record.position().map_or(next_line, |begin| first_line(block, begin)) - 1;
             let done = self.add(batch, &record);
-            settle(batch, self.job.options, done, line)?;
+            handle_row_result(batch, self.job.options, done, line)?;
         }
     }
 

@@ -108,9 +108,10 @@ fn read_head(source: &mut impl Read) -> io::Result<Vec<u8>> {
     Ok(head)
 }
 
-/// Detects the most frequent delimiter of the first line.
+/// Detects the most frequent delimiter of the first line that is not blank.
 pub(crate) fn delimiter_of(text: &[u8]) -> u8 {
-    let line = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let mut lines = text.split(|&byte| byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+    let line = lines.find(|line| !line.is_empty()).unwrap_or_default();
     let count = |delimiter: &u8| line.iter().filter(|&byte| byte == delimiter).count();
     // The last of equals wins.
     [b';', b'\t', b','].into_iter().max_by_key(count).unwrap_or(b',')

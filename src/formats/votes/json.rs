@@ -18,7 +18,7 @@ use super::error::{FilePosition, RowError, VoteFileError};
 use super::format_detection::Text;
 use super::json_fields::{FieldPositions, GivenColumns, JsonFields};
 use super::limits::{Allowance, Bounded};
-use super::lines::{Blocks, ParsedBlock, Stopped, count_lines, read_blocks, settle};
+use super::lines::{Blocks, ParsedBlock, Stopped, count_lines, handle_row_result, read_blocks};
 use super::{FileVotes, ReadJob, open_webui};
 
 /// Reads a file with one object a line.
@@ -105,7 +105,7 @@ impl<'f> JsonLayout<'f> {
         let done = lines.filter(|(_, line)| !line.trim_ascii().is_empty()).try_for_each(|(at, line)| {
             batch.current_row = at;
             let done = self.object(line, &given).and_then(|object| self.add(&mut batch, &object));
-            settle(&mut batch, self.job.options, done, at)
+            handle_row_result(&mut batch, self.job.options, done, at)
         });
         batch.rows = count_lines(block);
         batch.given = given.into_inner();
@@ -201,6 +201,6 @@ impl<'de> Visitor<'de> for &mut JsonRows<'_> {
 impl JsonRows<'_> {
     fn add(&mut self, object: &JsonFields) -> Result<(), RowError> {
         let done = self.layout.add(&mut self.votes, object);
-        settle(&mut self.votes, self.layout.job.options, done, 0).map_err(|(_, reason)| reason)
+        handle_row_result(&mut self.votes, self.layout.job.options, done, 0).map_err(|(_, reason)| reason)
     }
 }

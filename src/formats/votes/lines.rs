@@ -140,7 +140,7 @@ pub(super) fn read_blocks<R: Read + Send>(
 }
 
 /// Handles a bad row: counts it if bad rows are skipped, otherwise stops.
-pub(super) fn settle(
+pub(super) fn handle_row_result(
     batch: &mut VoteBatch,
     options: &ReadOptions,
     done: Result<(), RowError>,

@@ -26,7 +26,7 @@ mod rows;
 mod table;
 mod texts;
 
-use column_reader::{ParquetColumn, ReadAs, TimeUnit, read_column};
+use column_reader::{ParquetColumn, TimeUnit, ValueRepresentation, read_column};
 use group::RowGroup;
 use group_batch::GroupVotes;
 pub(super) use table::read_table;
@@ -165,7 +165,7 @@ impl<'p> ReadPlan<'p> {
     fn read_group(&self, group: &dyn RowGroupReader) -> ReadGroup {
         let names: Vec<usize> = NAME_FIELDS.iter().filter_map(|&field| Some(self.header.one(field)?.at)).collect();
         let read = |&at: &usize| {
-            let read_as = if names.contains(&at) { ReadAs::Texts } else { ReadAs::Stored };
+            let read_as = if names.contains(&at) { ValueRepresentation::Texts } else { ValueRepresentation::Stored };
             read_column(group, at, read_as)
         };
         let columns: Vec<ParquetColumn> = self.needed.par_iter().map(read).collect::<Result<_, _>>()?;

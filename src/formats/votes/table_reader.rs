@@ -26,22 +26,22 @@ const MAX_TEXT_BYTES: u64 = 1 << 30;
 /// # Errors
 /// [`VoteFileError`] for the first problem.
 pub(crate) fn read_table(path: &Path, names: &[&str]) -> Result<TextTable, VoteFileError> {
-    // Compressed text is bounded like plain text, by `whole`.
+    // Compressed text is bounded like plain text, by `read_limited`.
     let limits = ReadLimits { decompressed_bytes: MAX_TEXT_BYTES + 1, ..ReadLimits::default() };
     let unreadable = |source| VoteFileError::Unreadable { path: path.to_owned(), source };
     let row = |(place, reason)| VoteFileError::Row { path: path.to_owned(), place, reason };
     match open_input(path).and_then(|file| VoteFile::open(file, limits)).map_err(unreadable)? {
         VoteFile::Delimited(text, delimiter) => {
-            let bytes = whole(text).map_err(unreadable)?;
+            let bytes = read_limited(text).map_err(unreadable)?;
             of_delimited(&bytes, delimiter, names).map_err(row)
         }
-        VoteFile::Lines(text) => of_lines(&whole(text).map_err(unreadable)?, names).map_err(row),
-        VoteFile::Array(text) => of_array(&whole(text).map_err(unreadable)?, names).map_err(row),
+        VoteFile::Lines(text) => of_lines(&read_limited(text).map_err(unreadable)?, names).map_err(row),
+        VoteFile::Array(text) => of_array(&read_limited(text).map_err(unreadable)?, names).map_err(row),
         VoteFile::Parquet(file) => parquet::read_table(file, path, names, limits),
     }
 }
 
-fn whole(text: Text) -> std::io::Result<Vec<u8>> {
+fn read_limited(text: Text) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     text.take(MAX_TEXT_BYTES + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MAX_TEXT_BYTES {
@@ -63,7 +63,7 @@ fn of_delimited(bytes: &[u8], delimiter: u8, names: &[&str]) -> Result<TextTable
     let head = record.iter().map(std::str::from_utf8).collect::<Result<Vec<_>, _>>();
     let head = head.map_err(|_| (header, utf8_error()))?;
     let kept: Vec<(usize, String)> = chosen(head.iter().map(|name| name.trim()), names);
-    if let Some(name) = double(&kept) {
+    if let Some(name) = find_duplicate_column(&kept) {
         return Err((header, RowError::Malformed(HeaderError::Twice(name.to_owned()).to_string())));
     }
     let mut rows = Vec::new();
@@ -88,7 +88,7 @@ fn of_delimited(bytes: &[u8], delimiter: u8, names: &[&str]) -> Result<TextTable
 }
 
 /// Finds a duplicate column name, which is ambiguous.
-fn double(columns: &[(usize, String)]) -> Option<&str> {
+fn find_duplicate_column(columns: &[(usize, String)]) -> Option<&str> {
     let mut seen = HashSet::new();
     columns.iter().map(|(_, name)| name.as_str()).find(|name| !seen.insert(*name))
 }

@@ -172,6 +172,14 @@ fn the_line_of_a_bad_row_counts_blank_lines_and_lines_within_quotes() {
 }
 
 #[test]
+fn the_delimiter_is_that_of_the_header_behind_blank_lines() {
+    for (delimiter, end) in [(";", "\n"), ("\t", "\r\n")] {
+        let lines = ["", "", "model_a,model_b,winner", "x,y,A", ""];
+        check(&lines.join(end).replace(',', delimiter), &["x AWins y"]);
+    }
+}
+
+#[test]
 fn bad_rows_are_refused_with_their_line_and_reason() {
     let header = "model_a,model_b,winner,tstamp\n";
     for (row, reason) in [

@@ -246,7 +246,7 @@ impl Arrivals {
     }
 
     /// Time between two such steps that the model can sustain.
-    pub(super) fn kept_gap(&self, text: BytesPerChar, shared: Option<usize>) -> Duration {
+    pub(super) fn sustained_gap(&self, text: BytesPerChar, shared: Option<usize>) -> Duration {
         if self.is_measured(shared) {
             self.speed.kept_time_of(text.bytes_of(self.quantum))
         } else {
@@ -254,8 +254,8 @@ impl Arrivals {
         }
     }
 
-    /// Computes [`Self::kept_gap`] from the first `shared` bytes.
-    pub(super) fn first_kept_gap(&self, text: BytesPerChar, shared: Option<usize>) -> Duration {
+    /// Computes [`Self::sustained_gap`] from the first `shared` bytes.
+    pub(super) fn sustained_gap_of_first(&self, text: BytesPerChar, shared: Option<usize>) -> Duration {
         if !self.is_measured(shared) {
             return self.unmeasured_gap(text);
         }

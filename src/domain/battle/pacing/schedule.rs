@@ -187,7 +187,7 @@ impl Schedule {
         if at < measured {
             return Some(measured);
         }
-        self.interval = self.pace.interval(slower([a, b], Arrivals::first_kept_gap, self.pace.longest_wait()));
+        self.interval = self.pace.interval(slower([a, b], Arrivals::sustained_gap_of_first, self.pace.longest_wait()));
         let Some(filled) = self.full([a, b], self.pace.reserve(), at) else {
             self.filled = None;
             return None;
@@ -244,7 +244,7 @@ impl Schedule {
             ReleasePhase::Running { next } if at < next + self.interval => next,
             ReleasePhase::Running { .. } | ReleasePhase::Holding => at,
             ReleasePhase::Refilling => {
-                let kept = slower([a, b], Arrivals::kept_gap, self.pace.longest_wait());
+                let kept = slower([a, b], Arrivals::sustained_gap, self.pace.longest_wait());
                 self.interval = self.interval.max(self.pace.interval(kept));
                 at
             }

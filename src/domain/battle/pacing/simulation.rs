@@ -21,7 +21,7 @@ use models::{
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use wire::{ReleaseRule, ShownSteps, Tail};
+use wire::{ReleaseRule, ShownSteps, TailRule};
 
 const SEED: u64 = 20_261_124;
 
@@ -84,7 +84,7 @@ fn samples_of(pairs: &[[usize; 2]], rule: &ReleaseRule, battles_per_pair: usize)
     samples
 }
 
-fn ask(samples: &[WireSample], question: AttackGoal) -> AttackAccuracy {
+fn measure_attack(samples: &[WireSample], question: AttackGoal) -> AttackAccuracy {
     let rows = samples.iter().map(|sample| {
         let mut row = sample.features.clone();
         if question == AttackGoal::Side {
@@ -136,13 +136,13 @@ const HIDING: [PacingKind; 3] = [PacingKind::Common, PacingKind::Classes, Pacing
 fn time_does_not_tell_which_side_is_slower() {
     println!("seed {SEED}");
     for kind in HIDING {
-        let found = ask(&samples(&rule(kind), 150), AttackGoal::Side);
+        let found = measure_attack(&samples(&rule(kind), 150), AttackGoal::Side);
         println!("{kind:?}: {found:?}");
         assert!(found.is_chance(), "{kind:?} tells the side: {found:?}");
     }
     // The same classifier detects the arena's former release rule and a worse one.
-    for tail in [Tail::OwnSpeed, Tail::MeanTempoAtMost] {
-        let found = ask(&samples(&ReleaseRule::AsItComes { tail }, 150), AttackGoal::Side);
+    for tail in [TailRule::OwnSpeed, TailRule::MeanTempoAtMost] {
+        let found = measure_attack(&samples(&ReleaseRule::AsItComes { tail }, 150), AttackGoal::Side);
         println!("{tail:?}: {found:?}");
         assert!(found.accuracy > 0.7, "{tail:?} was not seen: {found:?}");
     }
@@ -155,7 +155,7 @@ fn a_stall_after_the_first_words_does_not_tell_which_side_is_slower() {
     println!("seed {SEED}");
     let pairs = [models::FAST, models::BURSTY, models::REASONING, models::SLOW].map(|other| [other, models::STALLING]);
     for kind in [PacingKind::Common, PacingKind::Classes] {
-        let found = ask(&samples_of(&pairs, &rule(kind), battles_per_pair(400)), AttackGoal::Side);
+        let found = measure_attack(&samples_of(&pairs, &rule(kind), battles_per_pair(400)), AttackGoal::Side);
         println!("{kind:?}: {found:?}");
         assert!(found.is_chance(), "{kind:?} tells the side: {found:?}");
     }
@@ -185,7 +185,7 @@ impl ShortReplies {
         };
         let samples: Vec<WireSample> = (0..battles).map(battle).collect();
         let mean = |of: fn(&WireSample) -> f64| samples.iter().map(of).sum::<f64>() / real_len(samples.len());
-        let found = ask(&samples, AttackGoal::Side);
+        let found = measure_attack(&samples, AttackGoal::Side);
         println!("{:?}: {found:?}, begins {:.2} s, ends {:.2} s", self.short, mean(|it| it.start), mean(|it| it.end));
         found
     }
@@ -236,7 +236,7 @@ fn replies_in_different_scripts_hardly_tell_which_side_is_slower() {
                 sample(0, &played, &rule(PacingKind::Common), &mut rng)
             };
             let samples: Vec<WireSample> = (0..battles_per_pair(600)).map(battle).collect();
-            let found = ask(&samples, AttackGoal::Side);
+            let found = measure_attack(&samples, AttackGoal::Side);
             println!("{scripts:?}, {models:?}: {found:?}");
             // A leak remains where the slow model wrote the short reply in English: its continuation has to last for many times its length.
             let is_hidden = if scripts[0] == ENGLISH { found.accuracy < 0.6 } else { found.is_chance() };
@@ -246,12 +246,12 @@ fn replies_in_different_scripts_hardly_tell_which_side_is_slower() {
 }
 
 /// `side` is the attacker's accuracy on the sides.
-fn measure(samples: &[WireSample], side: &AttackAccuracy) -> PacingMetrics {
+fn pacing_metrics(samples: &[WireSample], side: &AttackAccuracy) -> PacingMetrics {
     let percent = |goal: AttackGoal, found: &AttackAccuracy| {
         println!("{goal:?}: {found:?}");
         100.0 * found.accuracy
     };
-    let accuracy = |goal| percent(goal, &ask(samples, goal));
+    let accuracy = |goal| percent(goal, &measure_attack(samples, goal));
     let times = |of: fn(&WireSample) -> f64| {
         let mut times: Vec<f64> = samples.iter().map(of).collect();
         times.sort_by(f64::total_cmp);
@@ -287,8 +287,8 @@ fn the_published_metrics_are_those_of_the_simulation() {
     let battles = battles_per_pair(400);
     for kind in HIDING {
         let samples = samples(&rule(kind), battles);
-        let side = ask(&samples, AttackGoal::Side);
-        let measured = measure(&samples, &side);
+        let side = measure_attack(&samples, AttackGoal::Side);
+        let measured = pacing_metrics(&samples, &side);
         println!("{kind:?} {measured:?}");
         assert_near(kind.metrics().expect("metrics"), measured);
         assert!(side.is_chance());

@@ -19,7 +19,7 @@ const POINTS_PER_LOG10_ODDS: f64 = 400.0;
 
 /// Games of a model against the baseline, judged by one judge.
 #[derive(Debug, Clone, PartialEq)]
-pub struct LevelsOfModel {
+pub struct BaselineGames {
     /// Id of the model.
     pub model: String,
     /// Number of games by verdict: much better, slightly better, tie, slightly worse, much worse.
@@ -30,7 +30,7 @@ pub struct LevelsOfModel {
     pub interval: Option<Interval>,
 }
 
-impl LevelsOfModel {
+impl BaselineGames {
     /// Returns the rating difference to the baseline, in points; `None` if the model won or lost all votes.
     #[must_use]
     pub fn points(&self) -> Option<f64> {
@@ -57,7 +57,7 @@ pub fn levels_by_model<'j>(
     judgements: impl IntoIterator<Item = &'j Judgement>,
     options: BootstrapOptions,
     level: ConfidenceLevel,
-) -> Vec<LevelsOfModel> {
+) -> Vec<BaselineGames> {
     let mut by_model: BTreeMap<&str, Vec<&Judgement>> = BTreeMap::new();
     for judgement in judgements.into_iter().filter(|one| margin(one.parsed.as_ref()).is_some()) {
         by_model.entry(&judgement.model).or_default().push(judgement);
@@ -77,7 +77,7 @@ fn of_model(
     said: &[&Judgement],
     options: BootstrapOptions,
     level: ConfidenceLevel,
-) -> Option<LevelsOfModel> {
+) -> Option<BaselineGames> {
     let verdicts = Verdicts::new(said.iter().copied());
     let turns: BTreeSet<(&str, u32)> = said.iter().map(|one| (one.item_id.as_str(), one.turn)).collect();
     let (mut items, mut games) = (BTreeMap::<&str, ItemVotes>::new(), [0; 5]);
@@ -85,7 +85,7 @@ fn of_model(
         let Some(votes) = votes(item, turn, &verdicts) else { continue };
         votes.into_iter().for_each(|vote| items.entry(item).or_default().add(vote));
         for game in Game::BOTH {
-            games[place(verdicts.get(item, turn, game)?, game)?] += 1;
+            games[level_index(verdicts.get(item, turn, game)?, game)?] += 1;
         }
     }
     let items: Vec<ItemVotes> = items.into_values().collect();
@@ -95,11 +95,11 @@ fn of_model(
     });
     let interval = uncertainty(&drawn, level).ok().filter(|_| items.len() > 1);
     let win_rate = ItemVotes::sum(items.iter().copied()).share()?;
-    Some(LevelsOfModel { model: model.to_owned(), games, win_rate, interval })
+    Some(BaselineGames { model: model.to_owned(), games, win_rate, interval })
 }
 
 /// Returns the position of a verdict among the five levels from the model's view, best first.
-fn place(verdict: &Verdict, game: Game) -> Option<usize> {
+fn level_index(verdict: &Verdict, game: Game) -> Option<usize> {
     let Verdict::Pair { winner, margin } = *verdict else { return None };
     let own = if game == Game::First { Preference::A } else { Preference::B };
     Some(match (winner, margin? == Margin::Clear) {
@@ -184,7 +184,7 @@ mod tests {
         [0, 1].map(|game| judgement(item, Game::BOTH[game], verdicts[game]))
     }
 
-    fn one(judgements: &[Judgement]) -> LevelsOfModel {
+    fn one(judgements: &[Judgement]) -> BaselineGames {
         let options = BootstrapOptions { replicates: 400, seed: 7 };
         levels_by_model(judgements, options, ConfidenceLevel::default()).remove(0)
     }

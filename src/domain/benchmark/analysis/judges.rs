@@ -45,7 +45,7 @@ pub fn compare<S: AsRef<str> + Ord>(first: &BTreeMap<S, f64>, second: &BTreeMap<
     let common: Vec<(&str, f64, f64)> = common.collect();
     let x: Vec<f64> = common.iter().map(|(_, score, _)| *score).collect();
     let y: Vec<f64> = common.iter().map(|(_, _, score)| *score).collect();
-    let ranks = places(&x).into_iter().zip(places(&y));
+    let ranks = descending_ranks(&x).into_iter().zip(descending_ranks(&y));
     let change = |((model, first, second), (first_rank, second_rank)): ((&str, f64, f64), (f64, f64))| {
         JudgeRankChange { model: model.to_owned(), first, second, first_rank, second_rank }
     };
@@ -59,6 +59,6 @@ pub fn compare<S: AsRef<str> + Ord>(first: &BTreeMap<S, f64>, second: &BTreeMap<
 }
 
 /// Computes ranks in descending order of the scores.
-fn places(scores: &[f64]) -> Vec<f64> {
+fn descending_ranks(scores: &[f64]) -> Vec<f64> {
     crate::stats::ranks(scores).into_iter().map(|rank| real_len(scores.len()) + 1.0 - rank).collect()
 }

@@ -74,7 +74,7 @@ impl PositionBias {
     ///
     /// # Errors
     /// [`Undefined::Nothing`] without turns.
-    pub fn towards_first(self) -> Result<f64, Undefined> {
+    pub fn first_position_preference(self) -> Result<f64, Undefined> {
         let rate = |of| Share { of, total: self.turns }.rate();
         Ok(rate(self.first)? - rate(self.second)?)
     }

@@ -101,12 +101,12 @@ pub struct ModelAcrossRuns {
     /// Number of these items with identical answers.
     pub same_answers: u64,
     /// Drift test on the canaries; null if the model's settings changed or are unknown, so that differences are expected.
-    pub canaries: Option<CanaryFinding>,
+    pub canaries: Option<CanaryDriftTest>,
 }
 
 /// Drift test of a model on the canaries, with the same settings in both runs.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct CanaryFinding {
+pub struct CanaryDriftTest {
     /// Number of canaries with answers or scores in both runs.
     pub items: u64,
     /// Difference of the scores.
@@ -170,7 +170,7 @@ impl RunComparison {
                 ModelAcrossRuns { canaries: is_same.then(found), ..model_change(model, &own) }
             })
             .collect();
-        adjust(&mut models);
+        adjust_canary_tests(&mut models);
         items.sort_by(|one, other| change(other).total_cmp(&change(one)));
         Self { changes: manifests[0].changes(manifests[1]), models, items }
     }
@@ -212,7 +212,7 @@ fn canary_finding(
     fixed: &BTreeSet<&str>,
     before: &RunResults,
     after: &RunResults,
-) -> CanaryFinding {
+) -> CanaryDriftTest {
     let own: Vec<&&ItemChange> = items.iter().filter(|item| fixed.contains(item.item.as_str())).collect();
     let level = ConfidenceLevel::default();
     let scores: Vec<f64> = own.iter().filter_map(|item| item.difference()).collect();
@@ -221,7 +221,7 @@ fn canary_finding(
         Some((1.0 + real(print.characters)).ln())
     };
     let lengths: Vec<f64> = own.iter().filter_map(|item| Some(length(after, item)? - length(before, item)?)).collect();
-    CanaryFinding {
+    CanaryDriftTest {
         items: own.len().try_into().unwrap_or(u64::MAX),
         score: paired_difference(&scores, level).ok(),
         length: paired_difference(&lengths, level).ok(),
@@ -231,7 +231,7 @@ fn canary_finding(
 }
 
 /// Adjusts the p values of all canary tests and determines which are drift.
-fn adjust(models: &mut [ModelAcrossRuns]) {
+fn adjust_canary_tests(models: &mut [ModelAcrossRuns]) {
     let tests = |model: &ModelAcrossRuns| {
         let found = model.canaries.iter();
         found.flat_map(|found| [found.score, found.length]).flatten().map(|test| test.p).collect::<Vec<f64>>()

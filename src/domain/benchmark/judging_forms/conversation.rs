@@ -1,6 +1,6 @@
 //! Shared code of suites with multi-turn items: order and context of the questions, and the dialogue shown to a judge.
 
-use super::super::item::{Answer, Ask, Item, ItemSampling, answer_of};
+use super::super::item::{Answer, AnswerRequest, Item, ItemSampling, answer_of};
 use super::super::scores::judgement::{Game, JudgeRequest, JudgeStep, JudgeTask, Status};
 use crate::battle::message::Message;
 
@@ -39,7 +39,12 @@ impl TurnLinks {
     }
 
     /// Returns the requests that are possible now: with references as context all missing turns, with the model's own answers the next one.
-    pub(in crate::benchmark) fn asks(self, item: &Item, answers: &[Answer], sampling: ItemSampling) -> Vec<Ask> {
+    pub(in crate::benchmark) fn asks(
+        self,
+        item: &Item,
+        answers: &[Answer],
+        sampling: ItemSampling,
+    ) -> Vec<AnswerRequest> {
         let open = self.judged(item).filter(|turn| answer_of(answers, *turn).is_none());
         let ask = |turn| {
             let mut messages = Vec::new();
@@ -47,7 +52,7 @@ impl TurnLinks {
                 messages.extend([Message::user(user), Message::assistant(assistant)]);
             }
             messages.push(Message::user(&item.turn(turn)?.question));
-            Some(Ask { turn, messages, sampling })
+            Some(AnswerRequest { turn, messages, sampling })
         };
         open.filter_map(ask).collect()
     }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::super::delegate_to_suite::delegate_to_suite;
-use super::super::item::{Answer, Ask, Item, Question, answer_of};
+use super::super::item::{Answer, AnswerRequest, Item, Question, answer_of};
 use super::super::scores::judgement::JudgeTask;
 use super::super::scores::score::{Scores, Verdicts};
 use super::super::suite_data_file::DataError;
@@ -26,7 +26,7 @@ impl ReferenceSuite {
     }
 
     /// Returns the item with the answers as its references; `None` if one is missing.
-    fn beside_answers(&self, item: &Item) -> Option<Item> {
+    fn with_answers_as_references(&self, item: &Item) -> Option<Item> {
         let answers = self.answers.get(&item.id)?;
         let turn = |(number, turn): (u32, &Question)| {
             let answer = answer_of(answers, number).filter(|answer| !answer.trim().is_empty())?;
@@ -44,12 +44,12 @@ impl Suite for ReferenceSuite {
         self.suite.variant()
     }
 
-    fn asks(&self, item: &Item, answers: &[Answer]) -> Vec<Ask> {
+    fn asks(&self, item: &Item, answers: &[Answer]) -> Vec<AnswerRequest> {
         self.suite.asks(item, answers)
     }
 
     fn judgings(&self, item: &Item, answers: &[Answer], baseline: &[Answer]) -> Vec<JudgeTask> {
-        let item = self.beside_answers(item);
+        let item = self.with_answers_as_references(item);
         item.map(|item| self.suite.judgings(&item, answers, baseline)).unwrap_or_default()
     }
 }

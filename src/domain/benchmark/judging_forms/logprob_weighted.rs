@@ -1,7 +1,7 @@
 //! Suite with expected scores over the token probabilities that judges return.
 
 use super::super::delegate_to_suite::delegate_to_suite;
-use super::super::item::{Answer, Ask, Item};
+use super::super::item::{Answer, AnswerRequest, Item};
 use super::super::scores::judgement::{JudgeStep, JudgeTask};
 use super::super::scores::score::{Scores, Verdicts};
 use super::super::suite_data_file::DataError;
@@ -49,7 +49,7 @@ impl Suite for LogprobWeighted {
         &self.variant
     }
 
-    fn asks(&self, item: &Item, answers: &[Answer]) -> Vec<Ask> {
+    fn asks(&self, item: &Item, answers: &[Answer]) -> Vec<AnswerRequest> {
         self.suite.asks(item, answers)
     }
 

@@ -9,14 +9,14 @@ use std::fmt;
 use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::super::item::{Answer, Ask, Choices, Item, ItemSampling, answer_of};
+use super::super::item::{Answer, AnswerRequest, Choices, Item, ItemSampling, answer_of};
 use super::super::scores::judgement::{Game, JudgeStep, JudgeTask, Status};
 use super::super::scores::score::{Part, Score, Verdicts};
 use super::super::suite_data_file::DataProblem;
 use super::super::suite_options::SuiteError;
 use crate::judging::judge_prompt::{JudgePrompt, JudgePromptFields};
 use crate::judging::prompt_file::PromptFile;
-use crate::judging::verdict::{Letter, Verdict, option_letter};
+use crate::judging::verdict::{OptionLetter, Verdict, option_letter};
 
 /// Variant of a prompt file with the question to the models.
 const QUESTION_VARIANT: &str = "ask";
@@ -32,7 +32,7 @@ impl ChoicePrompt {
     }
 
     /// Returns the question with its options, unless it is answered.
-    pub(in crate::benchmark) fn ask(&self, item: &Item, answers: &[Answer]) -> Vec<Ask> {
+    pub(in crate::benchmark) fn ask(&self, item: &Item, answers: &[Answer]) -> Vec<AnswerRequest> {
         let (Some(question), Some(choices), None) = (item.turn(1), &item.choices, answer_of(answers, 1)) else {
             return Vec::new();
         };
@@ -45,7 +45,7 @@ impl ChoicePrompt {
             ("c", c),
             ("d", d),
         ];
-        vec![Ask { turn: 1, messages: self.0.messages(&values), sampling: ItemSampling::default() }]
+        vec![AnswerRequest { turn: 1, messages: self.0.messages(&values), sampling: ItemSampling::default() }]
     }
 }
 
@@ -99,8 +99,8 @@ pub(in crate::benchmark) enum OptionTexts {
 
 /// Deserializes an object whose keys differ; JSON itself allows the same key twice.
 fn deserialize_unique_keys<'de, D: Deserializer<'de>>(object: D) -> Result<BTreeMap<String, String>, D::Error> {
-    struct EachOnce;
-    impl<'de> Visitor<'de> for EachOnce {
+    struct UniqueKeysVisitor;
+    impl<'de> Visitor<'de> for UniqueKeysVisitor {
         type Value = BTreeMap<String, String>;
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -117,7 +117,7 @@ fn deserialize_unique_keys<'de, D: Deserializer<'de>>(object: D) -> Result<BTree
             Ok(texts)
         }
     }
-    object.deserialize_map(EachOnce)
+    object.deserialize_map(UniqueKeysVisitor)
 }
 
 /// Parses the options and the correct letter.
@@ -129,7 +129,7 @@ pub(in crate::benchmark) fn choices(texts: OptionTexts, answer: &str) -> Result<
     let texts: Vec<String> = match texts {
         OptionTexts::List(texts) => texts.iter().map(|text| without_letter(text).to_owned()).collect(),
         OptionTexts::ByLetter(mut texts) => {
-            let known = Letter::ALL.iter().filter_map(|letter| texts.remove(letter.as_str())).collect();
+            let known = OptionLetter::ALL.iter().filter_map(|letter| texts.remove(letter.as_str())).collect();
             if !texts.is_empty() {
                 return Err(four());
             }

@@ -10,7 +10,7 @@ use super::super::scores::score::{Part, PartKind, Score, Verdicts, WeightedValue
 use super::super::suite_options::SuiteError;
 use crate::judging::judge_prompt::{JudgePrompt, JudgePromptFields};
 use crate::judging::prompt_file::{PromptFile, PromptText};
-use crate::judging::verdict::pairwise::{Levels, both_games};
+use crate::judging::verdict::pairwise::{VerdictScale, both_games};
 use crate::judging::verdict::{GameResult, Margin, Preference, Verdict};
 use crate::language::Language;
 
@@ -66,21 +66,21 @@ pub(in crate::benchmark) enum ReferenceUse {
 
 /// Answers of the model and of the baseline.
 #[derive(Clone, Copy)]
-struct Players<'a> {
+struct ComparedAnswers<'a> {
     a: &'a [Answer],
     b: &'a [Answer],
 }
 
 impl PairPrompts {
     /// Parses the prompts of a file, which have to ask for these verdict levels.
-    pub(in crate::benchmark) fn new(file: &PromptFile, levels: Levels) -> Result<Self, SuiteError> {
+    pub(in crate::benchmark) fn new(file: &PromptFile, levels: VerdictScale) -> Result<Self, SuiteError> {
         let judge_prompt = |name: &str, fields| {
             let text = with_levels(file.variant(name), levels);
             let judge_prompt = JudgePrompt::new(name, &text, fields)?;
             let asks_for_five = judge_prompt.messages(&[]).iter().any(|message| message.content.contains("A>>B"));
             match (levels, asks_for_five) {
-                (Levels::Five, false) => Err(SuiteError::AsksForThree(name.to_owned())),
-                (Levels::Three, true) => Err(SuiteError::AsksForFive(name.to_owned())),
+                (VerdictScale::Five, false) => Err(SuiteError::AsksForThree(name.to_owned())),
+                (VerdictScale::Three, true) => Err(SuiteError::AsksForFive(name.to_owned())),
                 _ => Ok(judge_prompt),
             }
         };
@@ -105,15 +105,15 @@ impl PairPrompts {
         let games = answered.flat_map(|turn| Game::BOTH.map(|game| (turn, game)));
         let judging = |(turn, game)| {
             let players = match game {
-                Game::First => Players { a: answers, b: baseline },
-                Game::Second => Players { a: baseline, b: answers },
+                Game::First => ComparedAnswers { a: answers, b: baseline },
+                Game::Second => ComparedAnswers { a: baseline, b: answers },
             };
             JudgeTask { turn, game, step: self.step(item, turn, players, references) }
         };
         games.map(judging).collect()
     }
 
-    fn step(&self, item: &Item, turn: u32, players: Players<'_>, references: ReferenceUse) -> JudgeStep {
+    fn step(&self, item: &Item, turn: u32, players: ComparedAnswers<'_>, references: ReferenceUse) -> JudgeStep {
         let empty = |answers: &[Answer]| {
             (1..=turn).any(|turn| answer_of(answers, turn).is_none_or(|answer| answer.trim().is_empty()))
         };
@@ -123,7 +123,7 @@ impl PairPrompts {
         JudgeStep::Ask(self.request(item, turn, players, references))
     }
 
-    fn request(&self, item: &Item, turn: u32, players: Players<'_>, references: ReferenceUse) -> JudgeRequest {
+    fn request(&self, item: &Item, turn: u32, players: ComparedAnswers<'_>, references: ReferenceUse) -> JudgeRequest {
         let question = |turn| item.turn(turn).map_or("", |turn| turn.question.as_str());
         let reference = |turn| item.turn(turn).and_then(|turn| turn.reference.as_deref());
         let answer = |answers, turn| answer_of(answers, turn).unwrap_or_default();
@@ -154,8 +154,8 @@ impl PairPrompts {
 }
 
 /// Inserts the instructions for these levels at a prompt's `{verdicts}`.
-fn with_levels(mut text: PromptText, levels: Levels) -> PromptText {
-    if levels == Levels::Five
+fn with_levels(mut text: PromptText, levels: VerdictScale) -> PromptText {
+    if levels == VerdictScale::Five
         && let Some(five) = text.texts.get(FIVE_LEVELS).cloned()
     {
         text.texts.insert("verdicts".to_owned(), five);
@@ -192,7 +192,7 @@ pub fn votes(item: &str, turn: u32, verdicts: &Verdicts<'_>) -> Option<[Weighted
 
 /// Rule for scoring the games of a turn.
 #[derive(Clone, Copy)]
-enum Counting {
+enum GameScoring {
     /// Both games combined, with the points of a win and a tie.
     Together(Points),
     /// Each game separately.
@@ -204,18 +204,18 @@ pub(in crate::benchmark) fn scores(
     items: &[Item],
     verdicts: &Verdicts<'_>,
     parts: &[(Part, Vec<&Item>)],
-    levels: Levels,
+    levels: VerdictScale,
 ) -> Vec<Score> {
     let turns: Vec<u32> =
         (1..=items.iter().flat_map(Item::turn_numbers).take_while(|turn| *turn <= 2).max().unwrap_or(0)).collect();
     let all: Vec<&Item> = items.iter().collect();
-    let share = |part: &Part, items: &[&Item], turns: &[u32], counting: Counting| {
+    let share = |part: &Part, items: &[&Item], turns: &[u32], counting: GameScoring| {
         let mut mean = verdicts.no_mean();
         for item in items {
             for turn in turns.iter().copied().filter(|turn| item.turn(*turn).is_some()) {
                 match counting {
-                    Counting::Votes => verdicts.add_votes(&mut mean, item, votes(&item.id, turn, verdicts)),
-                    Counting::Together(points) => {
+                    GameScoring::Votes => verdicts.add_votes(&mut mean, item, votes(&item.id, turn, verdicts)),
+                    GameScoring::Together(points) => {
                         let value = result(&item.id, turn, verdicts).map(|result| points.of(result));
                         verdicts.add(&mut mean, item, value);
                     }
@@ -225,12 +225,12 @@ pub(in crate::benchmark) fn scores(
         let score = mean.score(part.clone())?;
         Some(Score { std_dev: None, ..score })
     };
-    let (own, others): (Counting, &[(&str, Points)]) = match levels {
-        Levels::Three => {
-            (Counting::Together(TIE_AS_WIN), &[(TIES_HALF, TIE_AS_HALF_WIN), (THREE_ONE_ZERO, TIE_AS_THIRD_WIN)])
+    let (own, others): (GameScoring, &[(&str, Points)]) = match levels {
+        VerdictScale::Three => {
+            (GameScoring::Together(TIE_AS_WIN), &[(TIES_HALF, TIE_AS_HALF_WIN), (THREE_ONE_ZERO, TIE_AS_THIRD_WIN)])
         }
-        Levels::Five => (
-            Counting::Votes,
+        VerdictScale::Five => (
+            GameScoring::Votes,
             &[(WINS_AND_TIES, TIE_AS_WIN), (TIES_HALF, TIE_AS_HALF_WIN), (THREE_ONE_ZERO, TIE_AS_THIRD_WIN)],
         ),
     };
@@ -245,20 +245,20 @@ pub(in crate::benchmark) fn scores(
         }
     }
     for (rule, points) in others {
-        scores.extend(share(&Part::new(PartKind::Rule, *rule), &all, &turns, Counting::Together(*points)));
+        scores.extend(share(&Part::new(PartKind::Rule, *rule), &all, &turns, GameScoring::Together(*points)));
     }
     scores
 }
 
 /// Computes the share of the judged turns that are no loss, or the mean of their votes, in percent; `None` if a turn is missing.
-pub(in crate::benchmark) fn item_score(item: &Item, verdicts: &Verdicts<'_>, levels: Levels) -> Option<f64> {
+pub(in crate::benchmark) fn item_score(item: &Item, verdicts: &Verdicts<'_>, levels: VerdictScale) -> Option<f64> {
     let turns = item.turn_numbers().take(2);
     match levels {
-        Levels::Three => {
+        VerdictScale::Three => {
             let turns = turns.map(|turn| Some(TIE_AS_WIN.of(result(&item.id, turn, verdicts)?)));
             mean(&turns.collect::<Option<Vec<f64>>>()?)
         }
-        Levels::Five => {
+        VerdictScale::Five => {
             let votes: Vec<[WeightedValue; 2]> =
                 turns.map(|turn| votes(&item.id, turn, verdicts)).collect::<Option<_>>()?;
             weighted_mean(votes.into_iter().flatten())
@@ -299,16 +299,16 @@ impl Points {
 
 /// Returns a one-line reminder of the reply format, for another attempt.
 #[must_use]
-pub fn reminder(language: Language, levels: Levels) -> &'static str {
+pub fn reminder(language: Language, levels: VerdictScale) -> &'static str {
     match (language, levels) {
-        (Language::Chinese, Levels::Three) => "请在回答的最后一行只写判定：“[[A]]”、“[[B]]”或“[[C]]”（平手）。",
-        (Language::English, Levels::Three) => {
+        (Language::Chinese, VerdictScale::Three) => "请在回答的最后一行只写判定：“[[A]]”、“[[B]]”或“[[C]]”（平手）。",
+        (Language::English, VerdictScale::Three) => {
             "End your reply with the verdict alone on a line: \"[[A]]\", \"[[B]]\", or \"[[C]]\" for a tie."
         }
-        (Language::Chinese, Levels::Five) => {
+        (Language::Chinese, VerdictScale::Five) => {
             "请在回答的最后一行只写判定：“[[A>>B]]”、“[[A>B]]”、“[[A=B]]”、“[[B>A]]”或“[[B>>A]]”。"
         }
-        (Language::English, Levels::Five) => {
+        (Language::English, VerdictScale::Five) => {
             "End your reply with the verdict alone on a line: \"[[A>>B]]\", \"[[A>B]]\", \"[[A=B]]\", \"[[B>A]]\" or \
              \"[[B>>A]]\"."
         }

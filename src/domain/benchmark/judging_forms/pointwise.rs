@@ -1,6 +1,6 @@
 //! Shared code of suites that score one answer to one question with a reference.
 
-use super::super::item::{Answer, Ask, Item, ItemSampling, answer_of};
+use super::super::item::{Answer, AnswerRequest, Item, ItemSampling, answer_of};
 use super::super::scores::judgement::{Game, JudgeRequest, JudgeStep, JudgeTask, Status};
 use crate::battle::message::Message;
 use crate::judging::prompt_file::PromptText;
@@ -13,9 +13,9 @@ pub(in crate::benchmark) fn question_and_reference(item: &Item) -> (&str, &str) 
 }
 
 /// Returns the question of a single-turn item, unless it is answered.
-pub(in crate::benchmark) fn ask(item: &Item, answers: &[Answer], sampling: ItemSampling) -> Vec<Ask> {
+pub(in crate::benchmark) fn ask(item: &Item, answers: &[Answer], sampling: ItemSampling) -> Vec<AnswerRequest> {
     let question = item.turns.first().filter(|_| answer_of(answers, 1).is_none());
-    let ask = |question: &str| Ask { turn: 1, messages: vec![Message::user(question)], sampling };
+    let ask = |question: &str| AnswerRequest { turn: 1, messages: vec![Message::user(question)], sampling };
     question.map(|turn| ask(&turn.question)).into_iter().collect()
 }
 

@@ -13,7 +13,7 @@ const CRITIQUELLM_SERIES: &str = "alignbench_critiquellm";
 const PLANNED_COMPARISONS: u64 = 500;
 
 pub(super) fn claims() -> Vec<Claim> {
-    vec![overall(), judges(), win_rates(), deltas()]
+    vec![overall(), judges(), win_rates(), explanation_delta_claim()]
 }
 
 fn overall() -> Claim {
@@ -109,7 +109,7 @@ fn win_rates() -> Claim {
     ))
 }
 
-fn deltas() -> Claim {
+fn explanation_delta_claim() -> Claim {
     let number = |row: &ExplanationRow| {
         let ours = 100.0 * row.counts.delta_of_planned(PLANNED_COMPARISONS).expect(WHOLE);
         Number { decimals: 2, ..Number::compare_with_printed(BilingualText::new(row.who, row.who), row.delta, ours) }

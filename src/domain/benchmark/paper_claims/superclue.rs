@@ -21,9 +21,9 @@ const MAX_QUESTIONS_PER_CAPABILITY: u32 = 30;
 
 pub(super) fn claims() -> Vec<Claim> {
     let mut claims = vec![ranks_of_close_and_open(), line_of_close_and_open(), coefficient_of_variation()];
-    claims.extend(alone());
-    claims.extend(mixed());
-    claims.extend([pooled(), rwkv(), between(), varies(), second()]);
+    claims.extend(single_set_claims());
+    claims.extend(mixture_claims());
+    claims.extend([pooled(), rwkv_claim(), close_score_range_claim(), open_score_range_claim(), minimax_rank_claim()]);
     claims
 }
 
@@ -87,7 +87,7 @@ fn votes() -> Vec<f64> {
 }
 
 /// Computes the rows of Table 4 with one set.
-fn alone() -> Vec<Claim> {
+fn single_set_claims() -> Vec<Claim> {
     let rows = [
         ("S4", "CLOSE", "0.7950", false),
         ("S5", "OPEN SINGLE", "0.8747", false),
@@ -119,7 +119,7 @@ struct Mixed {
     r: &'static str,
 }
 
-fn mixed() -> Vec<Claim> {
+fn mixture_claims() -> Vec<Claim> {
     let rows = [
         Mixed { id: "S7", sets: &["CLOSE", "OPEN SINGLE"], weights: &["0.5440", "0.4560"], r: "0.9132" },
         Mixed { id: "S8", sets: &["CLOSE", "OPEN MULTI"], weights: &["0.4900", "0.5100"], r: "0.9397" },
@@ -241,7 +241,7 @@ fn counted(percent: f64) -> (u32, u32) {
     (right, all)
 }
 
-fn rwkv() -> Claim {
+fn rwkv_claim() -> Claim {
     let arena = table("superclue_arena");
     let capabilities = arena.points.iter().filter(|point| point.subject == "RWKV-world-7B");
     let says = BilingualText::new(
@@ -257,7 +257,7 @@ fn rwkv() -> Claim {
     ))
 }
 
-fn between() -> Claim {
+fn close_score_range_claim() -> Claim {
     let close = column("superclue_close", "overall", &CHINESE_MODELS);
     let ours = close.iter().filter(|value| (55.0..=60.0).contains(*value)).count();
     let says = BilingualText::new(
@@ -272,7 +272,7 @@ fn between() -> Claim {
     ))
 }
 
-fn varies() -> Claim {
+fn open_score_range_claim() -> Claim {
     let all = column("superclue_open", "overall", &CHINESE_MODELS);
     let (low, high) = all.iter().fold((f64::MAX, f64::MIN), |(low, high), &x| (low.min(x), high.max(x)));
     let says = BilingualText::new(
@@ -290,7 +290,7 @@ fn varies() -> Claim {
     ))
 }
 
-fn second() -> Claim {
+fn minimax_rank_claim() -> Claim {
     let place = |id: &str| {
         let all = table(id).part("overall");
         real(1 + all.values().filter(|value| **value > all["MiniMax"]).map(|_| 1).sum::<u64>())

@@ -25,11 +25,11 @@ impl PlanEnd {
     #[must_use]
     pub fn stopped(plan: &RunPlan, left: u64) -> Self {
         let batches = match plan.batch {
-            true => ". Batches that were sent go on at the provider, and its replies are taken then",
+            true => ". Batches that were sent continue at the provider, and that run collects their replies",
             false => "",
         };
         let left = counted(left, "result is", "results are");
-        let note = format!("{left} left: the same plan, started again, goes on from there{batches}");
+        let note = format!("{left} left: start the same plan again to continue from there{batches}");
         Self { state: RunState::Stopped, note }
     }
 
@@ -42,11 +42,11 @@ impl PlanEnd {
                 format!("the limit of {} is reached", counted(plan.max_calls.unwrap_or(0), "request", "requests"))
             }
             ReachedLimit::Cost(_) => {
-                format!("the budget of {} is reached: one more request could pass it", plan.budget.unwrap_or(0.0))
+                format!("the budget of {} is reached: one more request could exceed it", plan.budget.unwrap_or(0.0))
             }
         };
         let left = counted(left, "result is", "results are");
-        let note = format!("{limit}. {left} left: the same plan with another limit goes on from there");
+        let note = format!("{limit}. {left} left: start the same plan with a higher limit to continue from there");
         Self { state: RunState::OverBudget, note }
     }
 

@@ -52,7 +52,7 @@ pub struct PastRequests {
 
 /// Maximum number of attempts of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Effort {
+pub struct RequestPlanOptions {
     /// Maximum number of replies per request, unusable ones included.
     pub replies: u64,
     /// Maximum number of tries per reply.
@@ -84,7 +84,7 @@ impl PlannedRequests {
     }
 
     /// Adds a request with its estimated tokens, and the maximum tokens of its reply.
-    pub fn add(&mut self, input: u64, most: Option<u32>, effort: Effort) {
+    pub fn add(&mut self, input: u64, most: Option<u32>, effort: RequestPlanOptions) {
         self.open += 1;
         self.input += input;
         self.usual += effort.usual_reply.min(most.map_or(u64::MAX, u64::from));
@@ -96,7 +96,13 @@ impl PlannedRequests {
 
     /// Builds the plan from past requests, or from defaults.
     #[must_use]
-    pub fn plan(self, model: ModelId, past: PastRequests, effort: Effort, prices: Option<Prices>) -> RequestPlan {
+    pub fn plan(
+        self,
+        model: ModelId,
+        past: PastRequests,
+        effort: RequestPlanOptions,
+        prices: Option<Prices>,
+    ) -> RequestPlan {
         let of_past = |number: u64, results: u64| (self.open * number + results / 2).checked_div(results);
         let tokens = Tokens {
             input: of_past(past.tokens.input, past.counted).unwrap_or(self.input),
@@ -266,7 +272,7 @@ impl RunOutcome {
 mod tests {
     use super::*;
 
-    const EFFORT: Effort = Effort { replies: 3, tries: 4, usual_reply: 300 };
+    const EFFORT: RequestPlanOptions = RequestPlanOptions { replies: 3, tries: 4, usual_reply: 300 };
     const PRICES: Prices = Prices { input: 1.0, output: 10.0 };
 
     fn plan(past: PastRequests) -> RequestPlan {

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::super::Suite;
-use super::super::item::{Answer, Ask, Item, request_sha256};
+use super::super::item::{Answer, AnswerRequest, Item, request_sha256};
 use crate::sha256::sha256;
 
 /// Word of placeholder answers, for estimating the size of later questions.
@@ -26,19 +26,19 @@ struct IndexedAnswer {
     text: String,
 }
 
-fn placeholder(ask: &Ask) -> Answer {
+fn placeholder(ask: &AnswerRequest) -> Answer {
     Answer { turn: ask.turn, text: PLACEHOLDER_WORD.repeat(PLACEHOLDER_LENGTH) }
 }
 
 /// Computes the hash that identifies a question: its messages and sampling settings.
 #[must_use]
-pub fn ask_sha256(ask: &Ask) -> String {
+pub fn ask_sha256(ask: &AnswerRequest) -> String {
     request_sha256(&ask.messages, &ask.sampling)
 }
 
 /// Computes the hash that identifies a request for an answer: round, item, turn and question.
 #[must_use]
-pub fn answer_request_sha256(round: &str, item: &Item, ask: &Ask) -> String {
+pub fn answer_request_sha256(round: &str, item: &Item, ask: &AnswerRequest) -> String {
     sha256(format!("{round} {} {} {}", item.id, ask.turn, ask_sha256(ask)).as_bytes())
 }
 
@@ -48,11 +48,11 @@ pub fn open_after(
     suite: &dyn Suite,
     item: &Item,
     mut answers: Vec<Answer>,
-    is_closed: impl Fn(&Ask) -> bool,
-) -> Vec<Ask> {
+    is_closed: impl Fn(&AnswerRequest) -> bool,
+) -> Vec<AnswerRequest> {
     let mut open = Vec::new();
     loop {
-        let asks: Vec<Ask> = suite.asks(item, &answers).into_iter().filter(|ask| !is_closed(ask)).collect();
+        let asks: Vec<AnswerRequest> = suite.asks(item, &answers).into_iter().filter(|ask| !is_closed(ask)).collect();
         if asks.is_empty() {
             return open;
         }
@@ -86,7 +86,7 @@ impl AnswerIndex {
 
     /// Whether the provider permanently refused this question.
     #[must_use]
-    pub fn is_refused(&self, item: &Item, ask: &Ask) -> bool {
+    pub fn is_refused(&self, item: &Item, ask: &AnswerRequest) -> bool {
         !self.refused.is_empty() && self.refused.contains(&answer_request_sha256(&self.round, item, ask))
     }
 
@@ -108,7 +108,7 @@ impl AnswerIndex {
     /// Returns the missing requests of an item. Placeholders replace answers that later questions depend on. Refused requests are left out,
     /// with those that depend on them.
     #[must_use]
-    pub fn open(&self, suite: &dyn Suite, item: &Item) -> Vec<Ask> {
+    pub fn open(&self, suite: &dyn Suite, item: &Item) -> Vec<AnswerRequest> {
         open_after(suite, item, self.to(suite, item), |ask| self.is_refused(item, ask))
     }
 
@@ -128,7 +128,7 @@ impl AnswerIndex {
         self.to(suite, item).into_iter().chain(open).collect()
     }
 
-    fn find(&self, item: &str, ask: &Ask) -> Option<Answer> {
+    fn find(&self, item: &str, ask: &AnswerRequest) -> Option<Answer> {
         let wanted = ask_sha256(ask);
         let given = self.given.get(item)?.iter().find(|given| given.turn == ask.turn && given.ask_sha256 == wanted)?;
         Some(Answer { turn: given.turn, text: given.text.clone() })

@@ -63,7 +63,7 @@ mod tests {
     use crate::benchmark::scores::score::{Part, Verdicts};
     use crate::benchmark::suites::{alignbench, mtbench101, superclue, urs};
     use crate::benchmark::{SuiteOptions, suite};
-    use crate::judging::verdict::{Letter, Preference, Rating, Verdict};
+    use crate::judging::verdict::{OptionLetter, Preference, Rating, Verdict};
     use crate::language::Language;
 
     fn item(id: usize, category: &str) -> Item {
@@ -76,7 +76,7 @@ mod tests {
     /// Verdicts of each turn and game in the format of the suite; every ninth is missing, and every seventh is unreadable.
     fn judgements(name: &str, items: &[Item]) -> Vec<Judgement> {
         let verdict = |number: usize| match name {
-            "superclue-close" => Verdict::Choice { choice: Some(Letter::A), correct: number.is_multiple_of(3) },
+            "superclue-close" => Verdict::Choice { choice: Some(OptionLetter::A), correct: number.is_multiple_of(3) },
             "superclue-open" => {
                 Verdict::Pair { winner: [Preference::A, Preference::Tie, Preference::B][number % 3], margin: None }
             }

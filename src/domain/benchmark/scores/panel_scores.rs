@@ -61,16 +61,16 @@ pub struct ModelJudgements<'j> {
 /// Returns the judges in alphabetical order; an empty name if answers are read without a judge.
 #[must_use]
 pub fn judge_names<'j>(judgements: impl IntoIterator<Item = &'j Judgement>) -> BTreeSet<&'j str> {
-    distinct(judgements.into_iter().map(|judgement| judgement.judge_model.as_str()))
+    distinct_names(judgements.into_iter().map(|judgement| judgement.judge_model.as_str()))
 }
 
 /// Returns the judged models, in alphabetical order.
 #[must_use]
 pub fn model_names<'j>(judgements: impl IntoIterator<Item = &'j Judgement>) -> BTreeSet<&'j str> {
-    distinct(judgements.into_iter().map(|judgement| judgement.model.as_str()))
+    distinct_names(judgements.into_iter().map(|judgement| judgement.model.as_str()))
 }
 
-fn distinct<'j>(all: impl Iterator<Item = &'j str>) -> BTreeSet<&'j str> {
+fn distinct_names<'j>(all: impl Iterator<Item = &'j str>) -> BTreeSet<&'j str> {
     let mut names = BTreeSet::new();
     // Not collected: that would sort duplicates before removing them.
     names.extend(all);
@@ -144,7 +144,7 @@ impl<'j> JudgementTable<'j> {
         let by_fullest: Vec<_> = judged.iter().filter(|model| !model[fullest].is_empty()).collect();
         let belongs = |judge: &usize| {
             let by_both: Vec<_> = by_fullest.iter().filter(|model| !model[*judge].is_empty()).collect();
-            let is_full = |model: &[JudgedTurns<'_>]| !shared(&model[fullest], &model[*judge]).is_low();
+            let is_full = |model: &[JudgedTurns<'_>]| !shared_coverage(&model[fullest], &model[*judge]).is_low();
             2 * by_both.len() >= by_fullest.len() && by_both.iter().all(|model| is_full(model))
         };
         let members: Vec<usize> = (0..self.judges.len()).filter(belongs).collect();
@@ -185,7 +185,7 @@ impl<'j> JudgementTable<'j> {
 type JudgedTurns<'j> = HashSet<(&'j str, u32, Game)>;
 
 /// Counts how much of what one judge has judged another has judged too.
-fn shared(all: &JudgedTurns<'_>, own: &JudgedTurns<'_>) -> Coverage {
+fn shared_coverage(all: &JudgedTurns<'_>, own: &JudgedTurns<'_>) -> Coverage {
     all.iter().map(|turn| Coverage { ok: u64::from(own.contains(turn)), total: 1 }).sum()
 }
 
@@ -361,11 +361,11 @@ mod tests {
     use crate::benchmark::SuiteOptions;
     use crate::benchmark::item::{ItemSampling, Question};
     use crate::benchmark::suites::registry::suite;
-    use crate::judging::verdict::{Letter, Verdict};
+    use crate::judging::verdict::{OptionLetter, Verdict};
     use crate::language::Language;
 
     fn judgement(model: &str, judge: &str, status: Status) -> Judgement {
-        let right = Verdict::Choice { choice: Some(Letter::A), correct: true };
+        let right = Verdict::Choice { choice: Some(OptionLetter::A), correct: true };
         Judgement {
             suite: String::new(),
             suite_version: String::new(),

@@ -1,7 +1,7 @@
 //! Suite whose requests have a random seed, for models that support one.
 
 use super::super::delegate_to_suite::delegate_to_suite;
-use super::super::item::{Answer, Ask, Item};
+use super::super::item::{Answer, AnswerRequest, Item};
 use super::super::scores::judgement::{JudgeStep, JudgeTask};
 use super::super::scores::score::{Scores, Verdicts};
 use super::super::suite_data_file::DataError;
@@ -29,7 +29,7 @@ impl Suite for Seeded {
         self.suite.variant()
     }
 
-    fn asks(&self, item: &Item, answers: &[Answer]) -> Vec<Ask> {
+    fn asks(&self, item: &Item, answers: &[Answer]) -> Vec<AnswerRequest> {
         let mut asks = self.suite.asks(item, answers);
         asks.iter_mut().for_each(|ask| ask.sampling.seed = Some(self.seed));
         asks

@@ -134,7 +134,7 @@ fn by_unit(judged: &[&JudgedUnit]) -> BTreeMap<(u32, u32), UnitLabels> {
     for unit in judged {
         let values = units.entry((unit.item, unit.unit)).or_default();
         match &unit.judgement {
-            UnitJudgement::Outcome(outcome) => push(values, 0, code(by_name(*outcome, &unit.shown))),
+            UnitJudgement::Outcome(outcome) => push(values, 0, outcome_code(by_name(*outcome, &unit.shown))),
             UnitJudgement::Preference(preference) => {
                 push(values, 0, preference_code(preference_by_name(*preference, &unit.shown)));
             }
@@ -164,7 +164,7 @@ fn preference_code(preference: i8) -> u8 {
     preference.saturating_add(MAX_PREFERENCE).unsigned_abs()
 }
 
-fn code(outcome: Outcome) -> u8 {
+fn outcome_code(outcome: Outcome) -> u8 {
     match outcome {
         Outcome::AWins => 0,
         Outcome::BWins => 1,

@@ -29,7 +29,7 @@ struct AnnotatorOverlap {
 /// annotators is about the product of their mean kappas with everybody else, divided by the mean kappa of everybody else with each other. A
 /// pair whose agreement is far above that, by an exact binomial test at a family-wise error of 1 % over all pairs, has a copier.
 pub(super) fn copiers<'j>(labels: &LabelsByUnit<'j>) -> BTreeSet<&'j str> {
-    let pairs = tally(labels);
+    let pairs = count_overlaps(labels);
     let shares = label_shares(labels);
     let chance = chance_agreement(labels);
     let names: BTreeSet<&str> = pairs.keys().flat_map(|(one, other)| [*one, *other]).collect();
@@ -54,7 +54,7 @@ pub(super) fn copiers<'j>(labels: &LabelsByUnit<'j>) -> BTreeSet<&'j str> {
     found
 }
 
-fn tally<'j>(labels: &LabelsByUnit<'j>) -> BTreeMap<(&'j str, &'j str), AnnotatorOverlap> {
+fn count_overlaps<'j>(labels: &LabelsByUnit<'j>) -> BTreeMap<(&'j str, &'j str), AnnotatorOverlap> {
     let mut pairs: BTreeMap<(&str, &str), AnnotatorOverlap> = BTreeMap::new();
     for given in labels.values() {
         for (at, (earlier, first)) in given.iter().enumerate() {

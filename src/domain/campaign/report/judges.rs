@@ -54,9 +54,9 @@ pub struct JudgeAgreement {
 }
 
 /// Number of people's choices of the first model in the order of names, the second, and neither.
-type Chosen = [u64; 3];
+type ChoiceCounts = [u64; 3];
 /// Item of each unit, with people's choices.
-type PeopleByUnit = BTreeMap<u32, (u32, Chosen)>;
+type PeopleByUnit = BTreeMap<u32, (u32, ChoiceCounts)>;
 
 /// Compares each judge with the people who judged the same units.
 pub(super) fn judge_agreements(
@@ -70,7 +70,7 @@ pub(super) fn judge_agreements(
     }
     let people = people_by_unit(judged);
     let said = judged_votes(verdicts, &people);
-    by_judge(&said).iter().map(|judge| one(judge, &people, seed, level)).collect()
+    by_judge(&said).iter().map(|judge| report_on_judge(judge, &people, seed, level)).collect()
 }
 
 /// Converts a judge's verdicts on a campaign into votes for a fit; `None` if the judge has no verdict.
@@ -101,7 +101,7 @@ fn judged_votes(verdicts: &[UnitVerdict], people: &PeopleByUnit) -> Vec<JudgedVo
         Some(JudgedVote {
             seq: i64::from(said.unit),
             models: said.models.clone(),
-            outcome: most(counts),
+            outcome: majority_outcome(counts),
             turns: 1,
             language: String::new(),
             category: None,
@@ -118,7 +118,7 @@ fn judged_votes(verdicts: &[UnitVerdict], people: &PeopleByUnit) -> Vec<JudgedVo
 }
 
 /// Returns the most common judgement of people; a tie if none is.
-fn most(counts: &Chosen) -> Outcome {
+fn majority_outcome(counts: &ChoiceCounts) -> Outcome {
     let top = counts.iter().max();
     let mut tops = (0..3).filter(|at| counts.get(*at) == top);
     match (tops.next(), tops.next()) {
@@ -128,7 +128,7 @@ fn most(counts: &Chosen) -> Outcome {
     }
 }
 
-fn one(judge: &Judge<'_>, people: &PeopleByUnit, seed: u64, level: ConfidenceLevel) -> JudgeAgreement {
+fn report_on_judge(judge: &Judge<'_>, people: &PeopleByUnit, seed: u64, level: ConfidenceLevel) -> JudgeAgreement {
     let bias = position(&judge.battles);
     let rate = |of, total| Rate::new(Share { of, total }, level);
     let compared = judge.battles.iter().filter_map(|unit| {
@@ -167,7 +167,7 @@ fn one(judge: &Judge<'_>, people: &PeopleByUnit, seed: u64, level: ConfidenceLev
 /// Unit with the judgements of people and the verdict of the judge.
 struct ComparedUnit {
     item: u32,
-    chosen: Chosen,
+    chosen: ChoiceCounts,
     verdict: Choice,
 }
 
@@ -182,13 +182,13 @@ fn pairs_of_people(compared: &[ComparedUnit]) -> Share {
 
 /// Units by combination of people's judgements and verdict.
 struct JudgementPatterns {
-    distinct: Vec<(Chosen, Choice)>,
+    distinct: Vec<(ChoiceCounts, Choice)>,
     of_items: ItemPatterns,
 }
 
 impl JudgementPatterns {
     fn new(compared: &[ComparedUnit]) -> Self {
-        let mut places: BTreeMap<(Chosen, Choice), usize> = BTreeMap::new();
+        let mut places: BTreeMap<(ChoiceCounts, Choice), usize> = BTreeMap::new();
         let mut distinct = Vec::new();
         let place = |unit: &ComparedUnit| {
             let pattern = *places.entry((unit.chosen, unit.verdict)).or_insert_with(|| {

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::{Correlations, SeriesReport, StudyOptions, notes};
 use crate::correlation::{Series, SeriesError, align};
-use crate::stats::convex_mixture::{Search, best, leave_one_out, mix, permutation_test};
+use crate::stats::convex_mixture::{MixtureError, Search, best, leave_one_out, mix, permutation_test};
 use crate::stats::correlation_matrix::{DataColumn, pair};
 use crate::stats::real_len;
 use crate::stats::resample::BootstrapOptions;
@@ -75,8 +75,15 @@ pub enum HeldOutCorrelations {
     /// No predictions.
     Undefined {
         /// Reason.
-        undefined: String,
+        #[serde(serialize_with = "serialize_text")]
+        #[schemars(with = "String")]
+        undefined: MixtureError,
     },
+}
+
+/// Serialises a reason as an English text.
+fn serialize_text<S: Serializer>(why: &MixtureError, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(why)
 }
 
 /// Converts a step of the weights to a search: a step of 0.001 is a thousand steps, and 0 is the exact optimum. `None` for an invalid step.
@@ -117,12 +124,12 @@ pub fn mixture(
     let mixed: Vec<&[f64]> = mixed.iter().map(Vec::as_slice).collect();
     let weights = best(&mixed, of_target, search)?.weights;
     let against = |values: &[f64]| {
-        let cell = pair(&fixed(values), &fixed(of_target), options.level);
+        let cell = pair(&column_without_samples(values), &column_without_samples(of_target), options.level);
         Correlations::new(&cell, options.level).with_exact_p(values, of_target)
     };
     let left_out = match leave_one_out(&mixed, of_target, search) {
         Ok(left) => HeldOutCorrelations::Found(Box::new(against(&left.predicted))),
-        Err(error) => HeldOutCorrelations::Undefined { undefined: error.to_string() },
+        Err(undefined) => HeldOutCorrelations::Undefined { undefined },
     };
     let seed = options.bootstrap.seed;
     let tested = permutation_test(&mixed, of_target, BootstrapOptions { replicates: PERMUTATIONS, seed })?;
@@ -143,7 +150,7 @@ pub fn mixture(
     })
 }
 
-fn fixed(values: &[f64]) -> DataColumn {
+fn column_without_samples(values: &[f64]) -> DataColumn {
     DataColumn { values: values.iter().copied().map(Some).collect(), samples: Vec::new() }
 }
 

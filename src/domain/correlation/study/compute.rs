@@ -77,7 +77,7 @@ pub fn compute(
         bootstrap: study.options.bootstrap.into(),
         models: study.file.models.clone(),
         data,
-        series: series.iter().map(|series| studied(series, &study.file.models)).collect(),
+        series: series.iter().map(|series| summarize_series(series, &study.file.models)).collect(),
         pairs,
         combinations,
         warnings,
@@ -146,7 +146,7 @@ impl Study {
 }
 
 /// Summarises a series over the requested models, or over all of its models.
-fn studied(series: &Series, wanted: &[String]) -> StudiedSeries {
+fn summarize_series(series: &Series, wanted: &[String]) -> StudiedSeries {
     let is_wanted = |subject: &String| wanted.is_empty() || wanted.contains(subject);
     let points: Vec<(&String, &Point)> = series.points.iter().filter(|(subject, _)| is_wanted(subject)).collect();
     let values: Vec<f64> = points.iter().map(|(_, point)| point.value).collect();

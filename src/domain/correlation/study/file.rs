@@ -157,10 +157,10 @@ impl Study {
     }
 
     fn checked(self) -> Result<Self, StudyError> {
-        if let Some(name) = twice(&self.series) {
+        if let Some(name) = find_duplicate_name(&self.series) {
             return Err(StudyError::Twice(name));
         }
-        if let Some(name) = self.combinations.iter().find_map(|combination| twice(&combination.of)) {
+        if let Some(name) = self.combinations.iter().find_map(|combination| find_duplicate_name(&combination.of)) {
             return Err(StudyError::Twice(name));
         }
         if let Some([x, _]) = self.pairs.iter().find(|[x, y]| x == y) {
@@ -217,7 +217,7 @@ fn slice_of(text: &str) -> Result<VotePart, StudyError> {
     part.ok_or_else(|| StudyError::Slice(text.to_owned()))
 }
 
-fn twice(names: &[SeriesName]) -> Option<String> {
+fn find_duplicate_name(names: &[SeriesName]) -> Option<String> {
     let repeated = |(at, name): &(usize, &SeriesName)| names[..*at].contains(*name);
     names.iter().enumerate().find(repeated).map(|(_, name)| name.to_string())
 }

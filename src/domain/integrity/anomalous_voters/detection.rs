@@ -174,7 +174,9 @@ pub fn test_voters(log: &VoteLog, test: VoterTest, seed: u64) -> Result<VoterRep
     let labels = known.ok_or(FitError::NoVoters)?;
     let voters = u64::try_from(labels.names.as_slice().len()).unwrap_or(u64::MAX);
     let mut report = VoterReport { test, voters, results: Vec::new(), taste: None };
-    let Some(VoterFindings { crowd, by_voter, taste }) = findings(log, labels, test, seed)? else { return Ok(report) };
+    let Some(VoterFindings { crowd, by_voter, taste }) = test_all_voters(log, labels, test, seed)? else {
+        return Ok(report);
+    };
     let (names, votes) = (crowd.names(log), crowd.votes_of_voters(log));
     let result = |(voter, VoterFinding { model, statistic, p }): (usize, VoterFinding)| VoterResult {
         voter: labels.names.as_slice()[voter].clone(),
@@ -194,26 +196,31 @@ pub fn test_voters(log: &VoteLog, test: VoterTest, seed: u64) -> Result<VoterRep
 }
 
 /// Tests all voters; `None` if no votes of the crowd compare two rated models.
-fn findings(log: &VoteLog, labels: &Labels, test: VoterTest, seed: u64) -> Result<Option<VoterFindings>, FitError> {
+fn test_all_voters(
+    log: &VoteLog,
+    labels: &Labels,
+    test: VoterTest,
+    seed: u64,
+) -> Result<Option<VoterFindings>, FitError> {
     if test == VoterTest::Score {
-        return Ok(Reference::with_score_tests(log, labels)?.map(|(reference, voters, tests)| {
+        return Ok(ReferenceCrowd::with_score_tests(log, labels)?.map(|(reference, voters, tests)| {
             let results = voters.into_iter().zip(tests.results);
             let by_voter = results.filter_map(|(voter, found)| Some((voter, VoterFinding::from(found?)))).collect();
             VoterFindings { crowd: reference.crowd, by_voter, taste: Some(tests.taste) }
         }));
     }
     let everyone = vec![true; labels.names.as_slice().len()];
-    Ok(Reference::new(log, labels, everyone)?.map(|reference| reference.seeded_tests(log, test, seed)))
+    Ok(ReferenceCrowd::new(log, labels, everyone)?.map(|reference| reference.seeded_tests(log, test, seed)))
 }
 
 /// Crowd with which voters are compared.
-struct Reference {
+struct ReferenceCrowd {
     crowd: CrowdExpectation,
     /// Whether the votes of each voter are in the crowd.
     in_crowd: Vec<bool>,
 }
 
-impl Reference {
+impl ReferenceCrowd {
     /// Fits the crowd; `None` if none of its votes compare two rated models.
     fn new(log: &VoteLog, labels: &Labels, in_crowd: Vec<bool>) -> Result<Option<Self>, FitError> {
         if in_crowd.iter().all(|inside| *inside) {

@@ -106,7 +106,7 @@ pub(super) fn fisher_test(history: &History, votes: &[CrowdVote], rng: &mut ChaC
                     history.share_as_large(&own, vote, if favours { model } else { rival })
                 })
                 .collect();
-            let (statistic, p) = combine(&p_values, rng);
+            let (statistic, p) = combine_p_values(&p_values, rng);
             let p = (p * real_len(2 * models.len())).min(1.0);
             if best.is_none_or(|best| p < best.p) {
                 best = Some(FisherResult { model, favours, votes: p_values.len(), statistic, p });
@@ -117,7 +117,7 @@ pub(super) fn fisher_test(history: &History, votes: &[CrowdVote], rng: &mut ChaC
 }
 
 /// Returns M and the p-value at the checkpoint with the smallest p-value.
-fn combine(p_values: &[f64], rng: &mut ChaCha8Rng) -> (f64, f64) {
+fn combine_p_values(p_values: &[f64], rng: &mut ChaCha8Rng) -> (f64, f64) {
     let checkpoints = sample(rng, p_values.len(), CHECKPOINTS.min(p_values.len()));
     let mut best = (0.0, 1.0);
     for checkpoint in checkpoints.iter().map(|index| index + 1) {

@@ -43,9 +43,9 @@ impl SharedResiduals {
 /// the outliers too.
 pub(super) fn taste_correlation(crowd: Vec<SharedResiduals>, outliers: Vec<SharedResiduals>) -> f64 {
     if shows_taste_of_all(&crowd, &outliers) {
-        return taste_of(correlations([crowd, outliers].concat())).unwrap_or(DEFAULT_CORRELATION);
+        return shared_factor_correlation(correlations([crowd, outliers].concat())).unwrap_or(DEFAULT_CORRELATION);
     }
-    taste_of(correlations(crowd)).unwrap_or(DEFAULT_CORRELATION).max(DEFAULT_CORRELATION)
+    shared_factor_correlation(correlations(crowd)).unwrap_or(DEFAULT_CORRELATION).max(DEFAULT_CORRELATION)
 }
 
 /// Returns whether the taste is estimated from all voters: fewer than half of the groups are those of outliers, or there are too few groups
@@ -56,7 +56,7 @@ pub(super) fn shows_taste_of_all(crowd: &[SharedResiduals], outliers: &[SharedRe
 }
 
 /// Estimates the taste from the correlations of enough groups.
-fn taste_of(mut groups: Vec<f64>) -> Option<f64> {
+fn shared_factor_correlation(mut groups: Vec<f64>) -> Option<f64> {
     groups.sort_by(f64::total_cmp);
     let enough = groups.len() >= MIN_GROUPS;
     enough.then(|| (std::f64::consts::FRAC_PI_2 * quantile(&groups, 0.5).clamp(0.0, MAX_CORRELATION)).sin())

@@ -25,22 +25,22 @@ pub(in crate::integrity) fn tail(probabilities: &[f64], wins: usize) -> f64 {
 }
 
 /// Like [`tail`], where a taste gives any two votes the correlation ρ.
-pub(super) fn tail_with_taste(probabilities: &[f64], wins: usize, rho: f64) -> f64 {
+pub(super) fn correlated_tail(probabilities: &[f64], wins: usize, rho: f64) -> f64 {
     if rho <= 0.0 {
         return tail(probabilities, wins);
     }
-    mean_over_tastes(probabilities, rho, |moved| tail(moved, wins))
+    mean_over_shared_factor(probabilities, rho, |moved| tail(moved, wins))
 }
 
-/// Computes the probability of winning every vote: the minimum of [`tail_with_taste`].
-pub(super) fn all_with_taste(probabilities: &[f64], rho: f64) -> f64 {
+/// Computes the probability of winning every vote: the minimum of [`correlated_tail`].
+pub(super) fn correlated_win_all(probabilities: &[f64], rho: f64) -> f64 {
     if rho <= 0.0 {
         return probabilities.iter().product();
     }
-    mean_over_tastes(probabilities, rho, |moved| moved.iter().product())
+    mean_over_shared_factor(probabilities, rho, |moved| moved.iter().product())
 }
 
-fn mean_over_tastes(probabilities: &[f64], rho: f64, of: impl Fn(&[f64]) -> f64) -> f64 {
+fn mean_over_shared_factor(probabilities: &[f64], rho: f64, of: impl Fn(&[f64]) -> f64) -> f64 {
     let normal = Normal::standard();
     let thresholds: Vec<f64> = probabilities.iter().map(|&p| normal.inverse_cdf(p)).collect();
     let (shared, own) = (rho.sqrt(), (1.0 - rho).sqrt());
@@ -83,11 +83,11 @@ mod tests {
     #[test]
     fn a_taste_keeps_the_probability_of_a_vote_and_makes_runs_of_wins_likelier() {
         for p in [0.1, 0.5, 0.8] {
-            let one = tail_with_taste(&[p], 1, 0.3);
+            let one = correlated_tail(&[p], 1, 0.3);
             assert!((one - p).abs() < 1e-9, "{one} instead of {p}");
-            let (alone, together) = (tail(&[p; 10], 10), tail_with_taste(&[p; 10], 10, 0.3));
+            let (alone, together) = (tail(&[p; 10], 10), correlated_tail(&[p; 10], 10, 0.3));
             assert!(together > 1.5 * alone, "{together} against {alone}");
-            assert!((all_with_taste(&[p; 10], 0.3) - together).abs() < 1e-15);
+            assert!((correlated_win_all(&[p; 10], 0.3) - together).abs() < 1e-15);
         }
     }
 }

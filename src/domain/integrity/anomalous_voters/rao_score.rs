@@ -16,7 +16,7 @@
 use nalgebra::DVector;
 
 use super::overdispersion::SharedResiduals;
-use super::poisson_binomial::{all_with_taste, tail, tail_with_taste};
+use super::poisson_binomial::{correlated_tail, correlated_win_all, tail};
 use super::voter_consistency_slope::{CROWD_SLOPE, slope};
 use crate::battle::Outcome;
 use crate::rating::logistic;
@@ -136,7 +136,7 @@ impl<'a> ModelDirection<'a> {
     /// Returns whether a p-value as small as this is possible.
     fn can_reach(&self, p: f64, taste: f64) -> bool {
         let least = self.expected.iter().product::<f64>();
-        least <= p && (p > MIN_HONEST_P_VALUE || all_with_taste(&self.expected, taste) <= p * (1.0 + ROUNDING))
+        least <= p && (p > MIN_HONEST_P_VALUE || correlated_win_all(&self.expected, taste) <= p * (1.0 + ROUNDING))
     }
 }
 
@@ -153,7 +153,7 @@ pub(super) fn score_test(models: &[ModelVotes], taste: f64) -> Option<ScoreResul
         if best.is_some_and(|(p, _)| p <= without_taste) {
             break;
         }
-        let p = tail_with_taste(&direction.expected, direction.hits, taste);
+        let p = correlated_tail(&direction.expected, direction.hits, taste);
         let tests = directions.iter().filter(|other| other.can_reach(p, taste)).count().max(1);
         let p = (p * real_len(tests)).min(1.0);
         if best.is_none_or(|(least, _)| p < least) {

@@ -320,12 +320,12 @@ pub(super) fn stays_with_speaker(between: &str) -> bool {
 }
 
 /// Returns the rule for replies with words between the speaker and a name.
-pub(super) fn reply_apart() -> &'static Grammar {
+pub(super) fn reply_grammar_with_gap() -> &'static Grammar {
     &REPLY_RULES_WITH_GAP
 }
 
 /// Returns the rule for prompts with words between the addressee and a name.
-pub(super) fn prompt_apart() -> &'static Grammar {
+pub(super) fn prompt_grammar_with_gap() -> &'static Grammar {
     &PROMPT_RULES_WITH_GAP
 }
 

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use super::normalized_text::NormalizedText;
 use super::spelling::{
     MIN_DISGUISED_LENGTH, NameHit, NameKind, NamePattern, VARIANT_WORDS, after_version, is_letter_sign, is_person,
-    is_whole, shape, spells_backwards,
+    is_whole, mentions_reversal, shape,
 };
 
 /// First words of display names that do not identify a model by themselves.
@@ -122,7 +122,7 @@ impl IdentityNames {
         if signs.contains(&true) {
             self.find_along(text, |_| false, &mut found);
         }
-        if spells_backwards(text) {
+        if mentions_reversal(text) {
             self.find_backwards(text, &mut found);
         }
         found.sort_by_key(|hit| {

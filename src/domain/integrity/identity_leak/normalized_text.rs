@@ -227,7 +227,7 @@ fn is_picture(c: char) -> bool {
 }
 
 fn latin_shape(c: char) -> Option<char> {
-    if let Some(latin) = styled(c) {
+    if let Some(latin) = latin_lookalike(c) {
         return Some(latin);
     }
     let mut buffer = [0; 4];
@@ -239,7 +239,7 @@ fn latin_shape(c: char) -> Option<char> {
 }
 
 /// Returns the Latin letter of a small capital or of a Greek letter, which the tables of lookalikes leave out.
-fn styled(c: char) -> Option<char> {
+fn latin_lookalike(c: char) -> Option<char> {
     const LOOKALIKE_LETTERS: &str = "εκτηᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘꞯʀꜱᴛᴜᴠᴡʏᴢғ";
     const LATIN_LETTERS: &str = "ektnabcdefghijklmnopqrstuvwyzf";
     LOOKALIKE_LETTERS.chars().zip(LATIN_LETTERS.chars()).find_map(|(small, latin)| (small == c).then_some(latin))

@@ -110,7 +110,7 @@ pub(super) struct NamePattern {
 }
 
 /// Returns whether a text says that something in it is to be read backwards.
-pub(super) fn spells_backwards(text: &NormalizedText) -> bool {
+pub(super) fn mentions_reversal(text: &NormalizedText) -> bool {
     static MENTION_OF_REVERSAL: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new("backward|reverse|right to left|from the end|mirror|倒着|反过来|倒过来|倒序|反着|从右")
             .expect("the built-in rule is a regular expression")

@@ -22,12 +22,12 @@ const MIN_GRADIENT: f64 = 0.03;
 const MIN_TEXTS: usize = 2;
 
 /// Text as the buckets of its sentences, with its label.
-struct Example {
+struct TrainingExample {
     sentences: Vec<Vec<usize>>,
     leak: bool,
 }
 
-fn example(names: &IdentityNames, row: &LabeledText) -> Option<Example> {
+fn example(names: &IdentityNames, row: &LabeledText) -> Option<TrainingExample> {
     let speaker = speaker_of(names, row);
     let normalized = if speaker.cites { NormalizedText::quoting(&row.text) } else { NormalizedText::new(&row.text) };
     let found = sentences(&normalized, names);
@@ -36,11 +36,11 @@ fn example(names: &IdentityNames, row: &LabeledText) -> Option<Example> {
     let numbered = found.iter().enumerate().filter(|(_, sentence)| own(sentence));
     let sentences: Vec<_> =
         numbered.map(|(at, sentence)| classifier::features(&speaker, sentence, at + 1 == last)).collect();
-    (row.part != "prompt" && !sentences.is_empty()).then_some(Example { sentences, leak: row.leak })
+    (row.part != "prompt" && !sentences.is_empty()).then_some(TrainingExample { sentences, leak: row.leak })
 }
 
 /// Removes buckets that too few texts have.
-fn prune(examples: &mut [Example]) {
+fn remove_rare_buckets(examples: &mut [TrainingExample]) {
     let mut texts = vec![0; BUCKETS];
     for example in &*examples {
         let buckets: BTreeSet<usize> = example.sentences.iter().flatten().copied().collect();
@@ -63,7 +63,7 @@ impl LinearModel {
 
     /// Updates the weights by one text: in a leak, the highest-scoring sentence is the positive example; in another text, all sentences are
     /// negative.
-    fn train_on(&mut self, example: &Example) {
+    fn train_on(&mut self, example: &TrainingExample) {
         let scores: Vec<f64> = example.sentences.iter().map(|sentence| self.score(sentence)).collect();
         let best = (0..scores.len()).reduce(|best, at| if scores[at] > scores[best] { at } else { best });
         for (at, sentence) in example.sentences.iter().enumerate() {
@@ -91,8 +91,8 @@ fn draw(state: &mut u64, below: usize) -> usize {
     usize::try_from(*state >> 33).unwrap() % below
 }
 
-fn train(mut examples: Vec<Example>) -> Vec<u8> {
-    prune(&mut examples);
+fn train(mut examples: Vec<TrainingExample>) -> Vec<u8> {
+    remove_rare_buckets(&mut examples);
     let mut model = LinearModel { weights: vec![0.0; BUCKETS], gradients: vec![0.01; BUCKETS] };
     let (mut sums, mut state) = (vec![0.0; BUCKETS], 16);
     for pass in 0..PASSES {

@@ -224,7 +224,7 @@ impl WordClasses {
         } else if word.ends_with("n't") {
             self.push(place, "n");
         } else if word.chars().any(|c| c != '\'') {
-            self.push(place, single(word));
+            self.push(place, token_class(word));
         }
     }
 
@@ -235,7 +235,7 @@ impl WordClasses {
 }
 
 /// Returns the class of a token outside the word lists: a name, a mark, or an unknown word.
-fn single(word: &str) -> &str {
+fn token_class(word: &str) -> &str {
     match word.chars().next().unwrap_or(' ') {
         MODEL => "M",
         WORD => "W",
@@ -260,7 +260,9 @@ fn words(sentence: &str) -> Vec<(usize, &str)> {
         if let Some(start) = letters.take() {
             words.push((start, sentence[start..at].trim_end_matches('-')));
         }
-        if at < sentence.len() && !c.is_whitespace() && !(c.is_ascii_punctuation() && single(&sentence[at..=at]) == "w")
+        if at < sentence.len()
+            && !c.is_whitespace()
+            && !(c.is_ascii_punctuation() && token_class(&sentence[at..=at]) == "w")
         {
             words.push((at, &sentence[at..at + c.len_utf8()]));
         }

@@ -54,7 +54,7 @@ impl FoundCounts {
 }
 
 /// Counts all and the found texts, among the leaks and among the harmless texts.
-fn count(rows: &[LabeledText], is_found: impl Fn(&LabeledText) -> bool) -> [FoundCounts; 2] {
+fn count_found(rows: &[LabeledText], is_found: impl Fn(&LabeledText) -> bool) -> [FoundCounts; 2] {
     let mut counts = [FoundCounts::default(); 2];
     for row in rows {
         let of_kind = &mut counts[usize::from(!row.leak)];
@@ -91,8 +91,8 @@ fn a_language_model_finds_what_the_rules_miss() {
             // An unparsable reply finds nothing.
             read_reply(replies[&(set, row.id)], &[texts]).is_ok_and(|leaks| leaks.contains(&leak))
         };
-        check(&format!("{set} set, the model alone"), count(&rows, is_found));
-        let both = count(&rows, |row| is_found(row) || is_marked(&names, row, LeakSearch::Rules));
+        check(&format!("{set} set, the model alone"), count_found(&rows, is_found));
+        let both = count_found(&rows, |row| is_found(row) || is_marked(&names, row, LeakSearch::Rules));
         println!("{set} set, the model and the rules: {both:?}");
         if set == "hostile" {
             // Written against a model that reads; it says little about the rules.

@@ -1,5 +1,5 @@
 //! Prompts that repeat: digests, an index of near-duplicates, clusters.
 
 pub mod prompt_cluster;
+pub mod prompt_digest;
 pub mod prompt_index;
-pub mod question_digest;

@@ -158,12 +158,12 @@ fn shingles(text: &str) -> Vec<u32> {
 }
 
 fn hash(piece: &[char]) -> u32 {
-    let mixed = piece.iter().fold(SEED, |state, &character| mix(state ^ u64::from(u32::from(character))));
+    let mixed = piece.iter().fold(SEED, |state, &character| split_mix_64(state ^ u64::from(u32::from(character))));
     high_half(mixed)
 }
 
 /// Finalizer of SplitMix64 (Steele, Lea and Flood 2014).
-fn mix(value: u64) -> u64 {
+fn split_mix_64(value: u64) -> u64 {
     let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -189,7 +189,7 @@ fn bands(shingles: &[u32]) -> [u64; BANDS] {
     }
     std::array::from_fn(|band| {
         let rows = &smallest[band * ROWS_PER_BAND..][..ROWS_PER_BAND];
-        rows.iter().fold(band as u64, |state, &row| mix(state ^ u64::from(row)))
+        rows.iter().fold(band as u64, |state, &row| split_mix_64(state ^ u64::from(row)))
     })
 }
 
@@ -198,13 +198,13 @@ fn bands(shingles: &[u32]) -> [u64; BANDS] {
 pub struct PromptClusters {
     /// Cluster of each distinct normalised prompt, by its digest.
     known: HashMap<u64, u32>,
-    leaders: Vec<Leader>,
+    leaders: Vec<ClusterRepresentative>,
     /// Latest leader in each bucket of a band.
     buckets: HashMap<u64, u32>,
 }
 
 #[derive(Debug, Clone)]
-struct Leader {
+struct ClusterRepresentative {
     digest: u64,
     shingles: Box<[u32]>,
     /// Previous leader in the bucket of each band.
@@ -244,7 +244,7 @@ impl PromptClusters {
 
     /// Assigns the next prompt of the log to the cluster with the most similar leader, or to a new one.
     pub fn assign(&mut self, prompt: &PromptSketch) -> u32 {
-        let cluster = self.cluster_of(prompt).unwrap_or_else(|| self.add_leader(prompt));
+        let cluster = self.cluster_of(prompt).unwrap_or_else(|| self.add_representative(prompt));
         self.known.insert(prompt.digest, cluster);
         cluster
     }
@@ -277,10 +277,10 @@ impl PromptClusters {
         candidates
     }
 
-    fn add_leader(&mut self, prompt: &PromptSketch) -> u32 {
+    fn add_representative(&mut self, prompt: &PromptSketch) -> u32 {
         let next = u32::try_from(self.leaders.len()).expect("memory ends long before 2^32 prompts");
         let earlier = prompt.bands.map(|key| self.buckets.insert(key, next).unwrap_or(NO_LEADER));
-        self.leaders.push(Leader { digest: prompt.digest, shingles: prompt.shingles.clone(), earlier });
+        self.leaders.push(ClusterRepresentative { digest: prompt.digest, shingles: prompt.shingles.clone(), earlier });
         next
     }
 }

@@ -142,13 +142,18 @@ fn flagged(crowd: &CrowdExpectation, log: &VoteLog, seed: u64) -> Result<Flagged
     if found.flagged > 0 {
         let mut rest = log.clone();
         rest.retain(&keep);
-        compare(crowd, log, &rest, &mut found)?;
+        compare_ranks(crowd, log, &rest, &mut found)?;
     }
     Ok(found)
 }
 
 /// Compares the places of the models that both logs rate together.
-fn compare(crowd: &CrowdExpectation, log: &VoteLog, rest: &VoteLog, found: &mut FlaggedVoters) -> Result<(), FitError> {
+fn compare_ranks(
+    crowd: &CrowdExpectation,
+    log: &VoteLog,
+    rest: &VoteLog,
+    found: &mut FlaggedVoters,
+) -> Result<(), FitError> {
     let Some(without) = CrowdExpectation::new(rest)? else { return Ok(()) };
     let shared = |model: &usize| Some((crowd.parameter(*model)?, without.parameter(*model)?));
     let models: Vec<usize> = (0..log.models.as_slice().len()).filter(|model| shared(model).is_some()).collect();

@@ -53,7 +53,7 @@ pub fn parse(reply: &str, dimensions: &[&str]) -> Result<Rating, VerdictError> {
     }
     let group =
         INNERMOST_BRACES.find_iter(&text).map(|group| group.as_str()).filter(|group| names_overall(group)).last();
-    let score = group.and_then(|group| of_group(group, dimensions)).or_else(|| outside(&text));
+    let score = group.and_then(|group| of_group(group, dimensions)).or_else(|| parse_overall_outside_braces(&text));
     score.unwrap_or_else(|| Err(no_verdict(reply)))
 }
 
@@ -76,7 +76,7 @@ fn of_group(group: &str, dimensions: &[&str]) -> Option<Result<Rating, VerdictEr
     for entry in NAMED_NUMBER.captures_iter(group) {
         let Some(number) = entry.get(2) else { continue };
         let (name, reading) = (entry[1].trim(), read(number.as_str(), &group[number.end()..]));
-        if OVERALL_NAMES.iter().any(|known| same_name(known, unexplained(name))) {
+        if OVERALL_NAMES.iter().any(|known| same_name(known, strip_explanation(name))) {
             overall = Some(reading);
         } else if let (Some(dimension), ScoreReading::Number(score)) = (dimension_of(name, dimensions), reading)
             && SCORE_RANGE.contains(&score)
@@ -91,7 +91,7 @@ fn of_group(group: &str, dimensions: &[&str]) -> Option<Result<Rating, VerdictEr
 }
 
 /// Parses the last overall score in the text; `None` if there is none or it is ambiguous.
-fn outside(text: &str) -> Option<Result<Rating, VerdictError>> {
+fn parse_overall_outside_braces(text: &str) -> Option<Result<Rating, VerdictError>> {
     let reading = |found: regex::Captures<'_>| {
         let number = found.get(1)?;
         let is_maximum = names_maximum(&text[..number.start()]);
@@ -105,13 +105,13 @@ fn outside(text: &str) -> Option<Result<Rating, VerdictError>> {
 
 /// Returns the dimension of a name: by the name itself, by the name before an explanation in brackets, or by its position.
 fn dimension_of<'d>(name: &str, dimensions: &[&'d str]) -> Option<&'d str> {
-    let bare = unexplained(name);
+    let bare = strip_explanation(name);
     let named = dimensions.iter().find(|known| same_name(known, bare));
     named.or_else(|| dimensions.get(placeholder(bare)?)).copied()
 }
 
 /// Strips an explanation in brackets after a name.
-fn unexplained(name: &str) -> &str {
+fn strip_explanation(name: &str) -> &str {
     name.split(['(', '（']).next().unwrap_or(name).trim()
 }
 

@@ -16,7 +16,7 @@ use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::option_letter::Letter;
+pub use self::option_letter::OptionLetter;
 pub use self::pairwise::{GameResult, Margin, Preference};
 
 /// Valid range of scores.
@@ -39,7 +39,7 @@ pub enum Verdict {
     /// The letter of a multiple-choice answer.
     Choice {
         /// Letter of the answer; `None` if the answer asserts no single one.
-        choice: Option<Letter>,
+        choice: Option<OptionLetter>,
         /// Whether the letter is correct.
         correct: bool,
     },
@@ -128,7 +128,7 @@ mod tests {
         let clear = Verdict::Pair { winner: Preference::A, margin: Some(Margin::Clear) };
         check(clear, "{\"winner\":\"a\",\"margin\":\"clear\"}");
         check(Verdict::Choice { choice: None, correct: false }, "{\"choice\":null,\"correct\":false}");
-        check(Verdict::Choice { choice: Some(Letter::B), correct: true }, "{\"choice\":\"B\",\"correct\":true}");
+        check(Verdict::Choice { choice: Some(OptionLetter::B), correct: true }, "{\"choice\":\"B\",\"correct\":true}");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// Letter of an option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Letter {
+pub enum OptionLetter {
     /// First option.
     A,
     /// Second option.
@@ -18,7 +18,7 @@ pub enum Letter {
     D,
 }
 
-impl Letter {
+impl OptionLetter {
     /// All letters, in order.
     pub const ALL: [Self; 4] = [Self::A, Self::B, Self::C, Self::D];
 
@@ -52,14 +52,14 @@ static STANDALONE_LETTER: LazyLock<Regex> =
 
 /// Parses the letter that an answer asserts; `None` if it has no letter, or several different ones.
 #[must_use]
-pub fn parse(answer: &str) -> Option<Letter> {
+pub fn parse(answer: &str) -> Option<OptionLetter> {
     let mut asserted = None;
     for found in STANDALONE_LETTER.captures_iter(answer) {
         let letter = found.get(1)?;
-        if answer[letter.end()..].starts_with(binds) {
+        if answer[letter.end()..].starts_with(joins_word) {
             continue;
         }
-        let letter = Letter::parse(letter.as_str());
+        let letter = OptionLetter::parse(letter.as_str());
         if asserted.is_some() && asserted != letter {
             return None;
         }
@@ -69,7 +69,7 @@ pub fn parse(answer: &str) -> Option<Letter> {
 }
 
 /// Whether a character joins the preceding letter into a word.
-fn binds(character: char) -> bool {
+fn joins_word(character: char) -> bool {
     character.is_ascii_alphanumeric() || matches!(character, '\'' | '’' | 'Ａ'..='Ｚ' | 'ａ'..='ｚ' | '０'..='９')
 }
 
@@ -78,18 +78,18 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(answer: &str, expected: Option<Letter>) {
+    fn check(answer: &str, expected: Option<OptionLetter>) {
         assert_eq!(parse(answer), expected, "{answer:?}");
     }
 
     #[test]
     fn a_letter_that_stands_alone_is_the_answer() {
-        check("B", Some(Letter::B));
-        check("答案：C", Some(Letter::C));
-        check("选项D正确", Some(Letter::D));
-        check("（Ａ）", Some(Letter::A));
-        check("B. 欧阳修\n\n答案是B。", Some(Letter::B));
-        check("The answer is C.", Some(Letter::C));
+        check("B", Some(OptionLetter::B));
+        check("答案：C", Some(OptionLetter::C));
+        check("选项D正确", Some(OptionLetter::D));
+        check("（Ａ）", Some(OptionLetter::A));
+        check("B. 欧阳修\n\n答案是B。", Some(OptionLetter::B));
+        check("The answer is C.", Some(OptionLetter::C));
     }
 
     #[test]
@@ -105,6 +105,6 @@ mod tests {
     fn a_letter_within_a_word_is_none() {
         check("Dogs and Cats", None);
         check("I'D say 4B", None);
-        check("DNA 的答案：A", Some(Letter::A));
+        check("DNA 的答案：A", Some(OptionLetter::A));
     }
 }

@@ -59,7 +59,7 @@ impl Margin {
 
 /// Set of verdicts that a judge can choose from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub enum Levels {
+pub enum VerdictScale {
     /// A is better, B is better, or a tie.
     #[default]
     Three,
@@ -67,7 +67,7 @@ pub enum Levels {
     Five,
 }
 
-impl Levels {
+impl VerdictScale {
     /// Parses the last verdict mark.
     ///
     /// # Errors
@@ -212,7 +212,11 @@ mod tests {
     fn five_levels_are_read_from_either_side() {
         use Margin::{Clear, Slight};
         let check = |reply: &str, winner, margin| {
-            assert_eq!(Levels::Five.parse(reply), Ok(Verdict::Pair { winner, margin: Some(margin) }), "{reply:?}");
+            assert_eq!(
+                VerdictScale::Five.parse(reply),
+                Ok(Verdict::Pair { winner, margin: Some(margin) }),
+                "{reply:?}"
+            );
         };
         check("My final verdict is [[A>>B]]", Preference::A, Clear);
         check("[[A>B]].", Preference::A, Slight);
@@ -231,11 +235,11 @@ mod tests {
     fn each_form_is_read_where_it_was_asked_for() {
         let unreadable = Err(VerdictError::Unreadable);
         for reply in ["[[A]]", "[[C]]", "[[A>A]]", "[[A>=B]]", "[[A<>B]]", "A>>B", ""] {
-            assert_eq!(Levels::Five.parse(reply), unreadable, "{reply:?}");
+            assert_eq!(VerdictScale::Five.parse(reply), unreadable, "{reply:?}");
         }
-        assert_eq!(Levels::Three.parse("[[A>>B]]"), unreadable);
-        assert_eq!(Levels::Three.parse("[[B]]"), Ok(Verdict::Pair { winner: Preference::B, margin: None }));
-        assert_eq!(Levels::Five.parse("I'm sorry, no."), Err(VerdictError::Refused));
+        assert_eq!(VerdictScale::Three.parse("[[A>>B]]"), unreadable);
+        assert_eq!(VerdictScale::Three.parse("[[B]]"), Ok(Verdict::Pair { winner: Preference::B, margin: None }));
+        assert_eq!(VerdictScale::Five.parse("I'm sorry, no."), Err(VerdictError::Refused));
     }
 
     #[test]
@@ -262,7 +266,7 @@ mod tests {
         check("[[A]] for its style, but [[B]]", Ok(Preference::B));
         let five = "[[A>>B]], [[A>B]], [[A=B]], [[B>A]] or [[B>>A]]";
         let clear = Verdict::Pair { winner: Preference::A, margin: Some(Margin::Clear) };
-        assert_eq!(Levels::Five.parse(&format!("[[A>>B]] (one of {five})")), Ok(clear));
-        assert_eq!(Levels::Five.parse(five), Err(VerdictError::Unreadable));
+        assert_eq!(VerdictScale::Five.parse(&format!("[[A>>B]] (one of {five})")), Ok(clear));
+        assert_eq!(VerdictScale::Five.parse(five), Err(VerdictError::Unreadable));
     }
 }

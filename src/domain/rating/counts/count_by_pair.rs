@@ -77,7 +77,7 @@ fn pairs_of(models: usize, cells: &[u32]) -> Vec<(u32, u32, PairCounts)> {
         let mut counts = counts_at(cells, first * models + second);
         counts += counts_at(cells, second * models + first).swapped();
         if counts.total() > 0 {
-            pairs.push((position(first), position(second), counts));
+            pairs.push((model_number(first), model_number(second), counts));
         }
     }
     pairs
@@ -101,7 +101,7 @@ fn hashed(votes: VoteSlice<'_>) -> Vec<(u32, u32, PairCounts)> {
     pairs.into_iter().map(|((first, second), counts)| (first, second, counts)).collect()
 }
 
-fn position(model: usize) -> u32 {
+fn model_number(model: usize) -> u32 {
     u32::try_from(model).expect("a table has at most 2,000 models")
 }
 
@@ -147,7 +147,7 @@ mod tests {
             log.push(&format!("model {model}"), "first", Outcome::Tie).unwrap();
         }
         let counts = PairCounts { first_wins: 1, ties: 1, ..PairCounts::default() };
-        let expected: Vec<_> = (1..=position(MAX_DENSE_MODELS)).map(|second| (0, second, counts)).collect();
+        let expected: Vec<_> = (1..=model_number(MAX_DENSE_MODELS)).map(|second| (0, second, counts)).collect();
         assert_eq!(sorted(count_by_pair(&log)), expected);
     }
 }

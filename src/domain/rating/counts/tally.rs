@@ -143,7 +143,7 @@ impl Tally {
                 met.push((first, second, kept));
             }
         }
-        let models = tallied(names, &counts);
+        let models = list_tallied_models(names, &counts);
         let (pairs, counts) = in_order(&models, names.len(), met);
         let votes = models.iter().map(|model| model.counts.battles()).sum::<u64>() / 2;
         Self { models, pairs, squares: None, counts, votes, dropped }
@@ -151,7 +151,7 @@ impl Tally {
 }
 
 /// Lists the models with a rated vote, ordered by name.
-fn tallied(names: &[String], counts: &[ModelCounts]) -> Vec<TalliedModel> {
+fn list_tallied_models(names: &[String], counts: &[ModelCounts]) -> Vec<TalliedModel> {
     let mut by_name: Vec<usize> = (0..names.len()).filter(|&index| counts[index].battles() > 0).collect();
     by_name.sort_by(|&x, &y| names[x].cmp(&names[y]));
     by_name.into_iter().map(|index| TalliedModel { name: names[index].clone(), index, counts: counts[index] }).collect()

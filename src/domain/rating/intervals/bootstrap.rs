@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::sandwich::{Ends, Intervals};
+use super::sandwich::{IntervalEnds, Intervals};
 use super::voter_resampling::{REPLICATES_PER_PASS, VoterVotes};
 use crate::rating::FitError;
 use crate::rating::counts::pair_counts::PairCounts;
@@ -129,9 +129,9 @@ fn fit_replicates(
     fit: &Fit,
     voters: Option<&VoterVotes>,
     options: BootstrapOptions,
-) -> Result<(Vec<Centre>, Vec<Vec<BlockReplicate>>), FitError> {
-    let centre = |block| Centre::new(block, tally, fit);
-    let blocks: Vec<Centre> = blocks_of(fit).into_iter().map(centre).collect::<Result<_, _>>()?;
+) -> Result<(Vec<BlockStartingFit>, Vec<Vec<BlockReplicate>>), FitError> {
+    let centre = |block| BlockStartingFit::new(block, tally, fit);
+    let blocks: Vec<BlockStartingFit> = blocks_of(fit).into_iter().map(centre).collect::<Result<_, _>>()?;
     let numbers: Vec<u32> = (0..options.replicates).collect();
     let replicates: Vec<Vec<Vec<BlockReplicate>>> = numbers
         .par_chunks(REPLICATES_PER_PASS)
@@ -230,7 +230,7 @@ fn binomial(votes: u64, kind: u64, left: u64, rng: &mut ChaCha8Rng) -> u64 {
 }
 
 /// Block with its fit, the starting point of the replicates.
-struct Centre {
+struct BlockStartingFit {
     block: ModelBlock,
     point: DVector<f64>,
     nearby: FixedHessianSolver,
@@ -243,7 +243,7 @@ struct BlockReplicate {
     converged: bool,
 }
 
-impl Centre {
+impl BlockStartingFit {
     fn new(block: ModelBlock, tally: &Tally, fit: &Fit) -> Result<Self, FitError> {
         let point = block.point(fit);
         let nearby = FixedHessianSolver::new(&block.loss(&tally.pairs), &point)?;
@@ -324,14 +324,14 @@ fn infinite(direction: Direction) -> f64 {
 }
 
 /// Computes the percentile interval. A NaN may be any number, so it counts as −∞ for the lower end and as +∞ for the upper end.
-fn ends_of(values: &[f64], level: ConfidenceLevel) -> Ends {
+fn ends_of(values: &[f64], level: ConfidenceLevel) -> IntervalEnds {
     let tail = 0.5 * (1.0 - level.share());
     let with_any_at = |any: f64| {
         let mut sorted: Vec<f64> = values.iter().map(|&value| if value.is_nan() { any } else { value }).collect();
         sorted.sort_by(f64::total_cmp);
         sorted
     };
-    Ends {
+    IntervalEnds {
         lower: quantile(&with_any_at(f64::NEG_INFINITY), tail),
         upper: quantile(&with_any_at(f64::INFINITY), 1.0 - tail),
         error: std_dev(values).filter(|std_dev| std_dev.is_finite()),

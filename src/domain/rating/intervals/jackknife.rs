@@ -68,7 +68,7 @@ pub(in crate::rating) fn jackknife(
             None => sums.variances(&leaving.inverse),
         };
         if let Some(variances) = variances {
-            found.put_by_voters(block, &variances, &sums.effective_voters(), sums.carried());
+            found.put_by_voters(block, &variances, &sums.effective_voters(), sums.single_voter());
             found.drop_without_own_scores(block, &own_scores_of(block, tally, &leaving.point));
         }
         if let Some(covariance) = covariance {

@@ -28,7 +28,7 @@ pub(in crate::rating) struct Uncertainty {
     /// strengths, and of ln ν.
     voters: Option<(Vec<f64>, f64)>,
     /// Models that only the votes of a single voter connect with the rest.
-    carried: Vec<usize>,
+    single_voter: Vec<usize>,
     covariances: Covariances,
 }
 
@@ -39,7 +39,7 @@ impl Uncertainty {
     /// Creates the state without any standard error.
     pub(in crate::rating) fn unknown(models: usize) -> Self {
         let covariances = Covariances::default();
-        Self { errors: vec![None; models], log_nu: None, voters: None, carried: Vec::new(), covariances }
+        Self { errors: vec![None; models], log_nu: None, voters: None, single_voter: Vec::new(), covariances }
     }
 
     /// Stores the variances of the parameters of a block. A zero variance means that every vote equals its prediction,
@@ -73,15 +73,15 @@ impl Uncertainty {
         block: &ModelBlock,
         variances: &DVector<f64>,
         effective: &[f64],
-        carried: &[bool],
+        single_voter: &[bool],
     ) {
         self.put(block, variances);
         let (voters, of_nu) = self.voters.get_or_insert_with(|| (vec![0.0; self.errors.len()], 0.0));
         for (place, &model) in block.members.iter().enumerate() {
             voters[model] = effective[place];
-            if carried[place] {
+            if single_voter[place] {
                 self.errors[model] = None;
-                self.carried.push(model);
+                self.single_voter.push(model);
             }
         }
         *of_nu = effective.get(block.members.len()).copied().unwrap_or(0.0);
@@ -90,14 +90,14 @@ impl Uncertainty {
 
 /// Ends of an interval; infinite for an open end.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(in crate::rating) struct Ends {
+pub(in crate::rating) struct IntervalEnds {
     pub(in crate::rating) lower: f64,
     pub(in crate::rating) upper: f64,
     /// Standard error, if known.
     pub(in crate::rating) error: Option<f64>,
 }
 
-impl Ends {
+impl IntervalEnds {
     /// Returns `at` plus and minus `quantile` standard errors.
     pub(in crate::rating) fn around(at: f64, error: f64, quantile: f64) -> Self {
         let margin = quantile * error;
@@ -108,12 +108,12 @@ impl Ends {
 /// Intervals of the strengths by model, and of ln ν; `None` where the votes determine no interval.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(in crate::rating) struct Intervals {
-    pub(in crate::rating) strengths: Vec<Option<Ends>>,
-    pub(in crate::rating) log_nu: Option<Ends>,
+    pub(in crate::rating) strengths: Vec<Option<IntervalEnds>>,
+    pub(in crate::rating) log_nu: Option<IntervalEnds>,
     /// Effective number of voters by model, where the intervals come from the variation between voters.
     pub(in crate::rating) voters: Option<Vec<f64>>,
     /// Models without an interval because only a single voter's votes connect them with the rest.
-    pub(in crate::rating) carried: Vec<usize>,
+    pub(in crate::rating) single_voter: Vec<usize>,
     /// Joint covariances of the strengths, where they are known.
     pub(in crate::rating) covariances: Covariances,
 }
@@ -159,14 +159,14 @@ impl Uncertainty {
         let voters = self.voters.as_ref();
         let strength = |(model, strength): (usize, Option<f64>)| {
             let quantile = level.quantile(voters.map(|(voters, _)| voters[model]));
-            Some(Ends::around(strength?, self.errors[model]?, quantile))
+            Some(IntervalEnds::around(strength?, self.errors[model]?, quantile))
         };
         let of_nu = level.quantile(voters.map(|(_, of_nu)| *of_nu));
         Intervals {
             strengths: fit.strengths().enumerate().map(strength).collect(),
-            log_nu: fit.log_nu.zip(self.log_nu).map(|(at, error)| Ends::around(at, error, of_nu)),
+            log_nu: fit.log_nu.zip(self.log_nu).map(|(at, error)| IntervalEnds::around(at, error, of_nu)),
             voters: voters.map(|(voters, _)| voters.clone()),
-            carried: self.carried.clone(),
+            single_voter: self.single_voter.clone(),
             covariances: self.covariances.clone(),
         }
     }

@@ -18,7 +18,7 @@ use super::super::counts::weighting::{Reweight, Weights, weigh};
 use super::super::intervals::bootstrap::{BootstrapReport, bootstrap as resample};
 use super::super::intervals::clustered_sandwich::cluster;
 use super::super::intervals::jackknife::jackknife;
-use super::super::intervals::sandwich::{Ends, Intervals, joint_sandwich};
+use super::super::intervals::sandwich::{IntervalEnds, Intervals, joint_sandwich};
 use super::super::intervals::sequential_testing::{OrderedModel, neighbours};
 use super::super::intervals::voter_resampling::{VoterVotes, votes_to_resample};
 use super::super::notes::RatingNote;
@@ -159,7 +159,7 @@ fn rank_tally(
         matrices: options.matrices.then(|| Matrices::new(&tally, &fit, &scaled, &order)),
         robustness: None,
     };
-    leaderboard.notes = notes(&tally, &leaderboard, &intervals.carried, options);
+    leaderboard.notes = notes(&tally, &leaderboard, &intervals.single_voter, options);
     leaderboard.notes.extend(too_few_voters(&leaderboard, voters));
     leaderboard.notes.extend(decided_by_few_voters(&leaderboard, voters));
     leaderboard.notes.extend(note_rules::notes_on_options(&leaderboard, log, options));
@@ -201,7 +201,7 @@ fn estimate(
         let StyledLeaderboard { fit, intervals, effects, notes: style_notes } = styled;
         UnrankedLeaderboard { fit, interval, intervals, bootstrap: None, effects, style_notes, tie_models, scaled }
     } else {
-        let (intervals, bootstrap) = intervals_by(interval, tally, &plain, (log, weights), options)?;
+        let (intervals, bootstrap) = intervals_by(interval, tally, &plain, log, weights, options)?;
         let scaled = scale_models(tally, &plain, &intervals, options.confidence)?;
         let (effects, style_notes) = (Vec::new(), Vec::new());
         UnrankedLeaderboard { fit: plain, interval, intervals, bootstrap, effects, style_notes, tie_models, scaled }
@@ -220,7 +220,8 @@ fn intervals_by(
     method: IntervalMethod,
     tally: &Tally,
     fit: &Fit,
-    (log, weights): (Option<&VoteLog>, &Weights),
+    log: Option<&VoteLog>,
+    weights: &Weights,
     options: &LeaderboardOptions,
 ) -> Result<(Intervals, Option<BootstrapReport>), FitError> {
     match method {
@@ -261,7 +262,8 @@ pub(in crate::rating) fn fit_strengths(tally: &Tally, scoring: Scoring) -> Resul
 }
 
 fn tie_effect(fit: &Fit, intervals: &Intervals) -> Option<TieEffect> {
-    let end = |end: fn(&Ends) -> f64| intervals.log_nu.as_ref().map(end).map(f64::exp).filter(|nu| nu.is_finite());
+    let end =
+        |end: fn(&IntervalEnds) -> f64| intervals.log_nu.as_ref().map(end).map(f64::exp).filter(|nu| nu.is_finite());
     Some(TieEffect { nu: fit.log_nu?.exp(), lower: end(|ends| ends.lower), upper: end(|ends| ends.upper) })
 }
 

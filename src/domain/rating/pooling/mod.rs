@@ -101,6 +101,8 @@ pub(super) fn pool_slices(
     }
     let labels = log.and_then(|log| Some((log, by.labels(log)?)));
     let (log, labels) = labels.ok_or(FitError::NoSliceLabels(by.as_str()))?;
+    let languages = (by == SliceColumn::Language).then(|| labels.by_language());
+    let labels = languages.as_ref().unwrap_or(labels);
     let blocks = blocks_of(fit);
     let Some(block) = blocks.iter().max_by_key(|block| block.members.len()) else { return Ok(None) };
     if block.members.len() > MAX_MODELS {

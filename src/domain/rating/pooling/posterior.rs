@@ -63,7 +63,7 @@ pub(super) struct Posterior {
 
 /// The posterior at one τ.
 #[derive(Debug)]
-struct Conditional<'v> {
+struct ConditionalPosterior<'v> {
     slices: &'v [SliceLoss],
     log_spread: f64,
     precision: f64,
@@ -151,16 +151,16 @@ impl Posterior {
 }
 
 /// Computes the points of the trapezoidal rule, with the density of ln τ relative to its peak.
-fn nodes<'v>(slices: &'v [SliceLoss], start: &Mode) -> Result<Vec<(f64, Conditional<'v>)>, FitError> {
+fn nodes<'v>(slices: &'v [SliceLoss], start: &Mode) -> Result<Vec<(f64, ConditionalPosterior<'v>)>, FitError> {
     let (low, high) = LOG_SPREAD_BOUNDS;
-    let density = Density { slices, latest: RefCell::new(start.clone()) };
+    let density = NegativeLogDensity { slices, latest: RefCell::new(start.clone()) };
     let search = Executor::new(density, BrentOpt::new(low, high).set_tolerance(0.0, PEAK_TOLERANCE))
         .configure(|state| state.max_iters(MAX_EVALUATIONS))
         .ctrlc(false)
         .run()
         .map_err(|error| FitError::Solver(error.into()))?;
-    let peak = Conditional::at(slices, start, search.state.get_best_param().copied().unwrap_or(low))?;
-    let at = |log_spread: f64| Conditional::at(slices, &peak.mode, log_spread);
+    let peak = ConditionalPosterior::at(slices, start, search.state.get_best_param().copied().unwrap_or(low))?;
+    let at = |log_spread: f64| ConditionalPosterior::at(slices, &peak.mode, log_spread);
     let [below, above] = [at(peak.log_spread - CURVATURE_DISTANCE)?, at(peak.log_spread + CURVATURE_DISTANCE)?]
         .map(|near| near.log_density());
     let inside = |log_spread: f64| (low..=high).contains(&log_spread);
@@ -176,7 +176,7 @@ fn nodes<'v>(slices: &'v [SliceLoss], start: &Mode) -> Result<Vec<(f64, Conditio
     Ok(nodes)
 }
 
-impl<'v> Conditional<'v> {
+impl<'v> ConditionalPosterior<'v> {
     /// Computes the posterior at a τ, searched from a mode nearby.
     fn at(slices: &'v [SliceLoss], start: &Mode, log_spread: f64) -> Result<Self, FitError> {
         let precision = (-2.0 * log_spread).exp();
@@ -374,18 +374,18 @@ fn singular() -> FitError {
 }
 
 /// Minus the log density of ln τ.
-struct Density<'v> {
+struct NegativeLogDensity<'v> {
     slices: &'v [SliceLoss],
     /// Mode at the τ of the last evaluation, a start near the mode at the next τ.
     latest: RefCell<Mode>,
 }
 
-impl CostFunction for Density<'_> {
+impl CostFunction for NegativeLogDensity<'_> {
     type Param = f64;
     type Output = f64;
 
     fn cost(&self, log_spread: &f64) -> Result<f64, Error> {
-        let found = Conditional::at(self.slices, &self.latest.borrow(), *log_spread)?;
+        let found = ConditionalPosterior::at(self.slices, &self.latest.borrow(), *log_spread)?;
         let density = found.log_density();
         self.latest.replace(found.mode);
         Ok(-density)

@@ -162,7 +162,7 @@ impl<'a> FirstPlaceChallengers<'a> {
     ) -> Result<DecisiveVoters, FitError> {
         let (mut decisive, mut left_out, mut strongest) = (0, 0, None);
         for batch in self.by_influence(tally, voters).chunks(VOTERS_PER_BATCH) {
-            let lead = |votes: &&Vec<CountedVote>| Ok((votes.len(), self.lead_without(&refit.without(votes)?)));
+            let lead = |votes: &&Vec<CountedVote>| Ok((votes.len(), self.lead_without_voter(&refit.without(votes)?)));
             let leads: Vec<(usize, Option<f64>)> = batch.par_iter().map(lead).collect::<Result<_, FitError>>()?;
             left_out += batch.len();
             let changes = leads.iter().filter(|(_, lead)| lead.is_some_and(|lead| lead < -ROUNDING)).count();
@@ -215,7 +215,7 @@ impl<'a> FirstPlaceChallengers<'a> {
     }
 
     /// Computes the lead of the first model over all others without a voter; `None` where votes no longer compare it with them.
-    fn lead_without(&self, without: &WithoutVoter) -> Option<f64> {
+    fn lead_without_voter(&self, without: &WithoutVoter) -> Option<f64> {
         let first = self.component.members[self.first];
         let strengths = &without.fit.model_strengths;
         let is_rival = |model: &usize| {

@@ -66,30 +66,30 @@ pub(super) fn tie_orders(log: &VoteLog, scoring: Scoring, tally: &Tally, fit: &F
         return Ok(Vec::new());
     }
     let models = log.models.as_slice().len();
-    let published = heights_of(models, tally, fit);
+    let published = sort_strengths(models, tally, fit);
     let half = bradley_terry::fit(&all)?;
-    let mut found = vec![(TieTreatment::Half, heights_of(models, &all, &half))];
+    let mut found = vec![(TieTreatment::Half, sort_strengths(models, &all, &half))];
     let decided = Tally::from_log(log, Scoring { ties: TieRule::Drop, both_bad: BothBadRule::Drop });
-    found.push((TieTreatment::Drop, heights_of(models, &decided, &bradley_terry::fit(&decided)?)));
+    found.push((TieTreatment::Drop, sort_strengths(models, &decided, &bradley_terry::fit(&decided)?)));
     let with_nu = davidson::fit(&all)?;
     if with_nu.log_nu.is_some() {
-        found.push((TieTreatment::Davidson, heights_of(models, &all, &with_nu)));
+        found.push((TieTreatment::Davidson, sort_strengths(models, &all, &with_nu)));
     }
     let rao_kupper = rao_kupper_strengths(&all, &half)?;
     if !rao_kupper.is_empty() {
         // A model that won or lost every vote does so under each of these treatments.
-        let mut heights = heights_of(models, &all, &half);
+        let mut heights = sort_strengths(models, &all, &half);
         heights.iter_mut().for_each(|height| *height = height.filter(|height| height.is_infinite()));
         rao_kupper.into_iter().for_each(|(model, strength)| heights[all.models[model].index] = Some(strength));
         found.push((TieTreatment::RaoKupper, heights));
     }
     let names = log.models.as_slice();
-    let orders = found.into_iter().map(|(ties, heights)| compared(ties, names, &published, &heights));
+    let orders = found.into_iter().map(|(ties, heights)| compare_orders(ties, names, &published, &heights));
     // With ties left out, no vote may remain.
     Ok(orders.filter(|order| order.models > 0).collect())
 }
 
-fn heights_of(models: usize, tally: &Tally, fit: &Fit) -> SortStrengths {
+fn sort_strengths(models: usize, tally: &Tally, fit: &Fit) -> SortStrengths {
     let mut heights = vec![None; models];
     for (model, strength) in tally.models.iter().zip(&fit.model_strengths) {
         // Components are in order of their size.
@@ -98,7 +98,7 @@ fn heights_of(models: usize, tally: &Tally, fit: &Fit) -> SortStrengths {
     heights
 }
 
-fn compared(ties: TieTreatment, names: &[String], published: &SortStrengths, other: &SortStrengths) -> TieOrder {
+fn compare_orders(ties: TieTreatment, names: &[String], published: &SortStrengths, other: &SortStrengths) -> TieOrder {
     let both = published.iter().zip(other).enumerate();
     let both: Vec<(usize, f64, f64)> =
         both.filter_map(|(model, (one, other))| Some((model, (*one)?, (*other)?))).collect();

@@ -32,7 +32,7 @@ pub(in crate::rating) enum ModelPosition {
 /// Decomposes the graph. Every model must have a vote.
 pub(in crate::rating) fn decompose(models: usize, pairs: &[PairTally]) -> GraphLayout {
     let graph = Graph::new(models, pairs);
-    let peeled = graph.peel();
+    let peeled = graph.remove_one_sided_models();
     let mut beyond = vec![None; models];
     peeled.iter().for_each(|&(model, direction)| beyond[model] = Some(direction));
     let pairs_apart = graph.lone_pairs(&mut beyond);
@@ -40,7 +40,7 @@ pub(in crate::rating) fn decompose(models: usize, pairs: &[PairTally]) -> GraphL
     let mut components = graph.strong_components(&inside);
     let mut peeled: Vec<usize> = peeled.into_iter().map(|(model, _)| model).collect();
     peeled.retain(|model| !pairs_apart.iter().any(|&(a, b)| a == *model || b == *model));
-    for model in unmeasured(pairs, &inside, &peeled) {
+    for model in unmeasured_models(pairs, &inside, &peeled) {
         beyond[model] = None;
         components.push(vec![model]);
     }
@@ -55,11 +55,11 @@ pub(in crate::rating) fn decompose(models: usize, pairs: &[PairTally]) -> GraphL
     }
     let bridges = bridges(pairs, &labels);
     graph.spread(&mut labels);
-    let places = (0..models).map(|model| place(labels[model], beyond[model])).collect();
+    let places = (0..models).map(|model| model_position(labels[model], beyond[model])).collect();
     GraphLayout { places, components, bridges }
 }
 
-fn place(label: Option<usize>, beyond: Option<Direction>) -> ModelPosition {
+fn model_position(label: Option<usize>, beyond: Option<Direction>) -> ModelPosition {
     let label = label.expect("peeling leaves a model in every part of the graph, and labels spread from it");
     beyond.map_or(ModelPosition::Inside(label), |direction| ModelPosition::Beyond(label, direction))
 }
@@ -67,7 +67,7 @@ fn place(label: Option<usize>, beyond: Option<Direction>) -> ModelPosition {
 /// Finds unbounded models that met only models unbounded in the opposite direction: no votes compare them with a rated model,
 /// so each is a separate component. They are visited in reverse order of peeling, so a model that met only such a component is
 /// measured against it.
-fn unmeasured(pairs: &[PairTally], inside: &[bool], peeled: &[usize]) -> Vec<usize> {
+fn unmeasured_models(pairs: &[PairTally], inside: &[bool], peeled: &[usize]) -> Vec<usize> {
     let mut grounded: Vec<usize> = (0..inside.len()).filter(|&model| inside[model]).collect();
     let mut found = Vec::new();
     for &model in peeled.iter().rev() {
@@ -148,7 +148,7 @@ impl Graph {
     }
 
     /// Peels off models that only won or only lost against the remaining models. Returns them in order of removal, winners first.
-    fn peel(&self) -> Vec<(usize, Direction)> {
+    fn remove_one_sided_models(&self) -> Vec<(usize, Direction)> {
         let mut there = vec![true; self.beaten.len()];
         let mut peeled = Vec::new();
         loop {

@@ -102,7 +102,7 @@ impl OutcomeProbabilities {
         self.first * self.second + 0.25 * self.neither * (self.first + self.second)
     }
 
-    pub(in crate::rating) fn by_both(self) -> f64 {
+    pub(in crate::rating) fn mixed_second_derivative(self) -> f64 {
         -0.5 * self.neither * (self.first - self.second)
     }
 
@@ -191,7 +191,7 @@ impl PairLoss {
             hessian[(pair.first, pair.second)] -= weight;
             hessian[(pair.second, pair.first)] -= weight;
             if self.likelihood == Likelihood::Davidson {
-                let (both, nu) = (votes * probabilities.by_both(), self.models);
+                let (both, nu) = (votes * probabilities.mixed_second_derivative(), self.models);
                 hessian[(pair.first, nu)] += both;
                 hessian[(nu, pair.first)] += both;
                 hessian[(pair.second, nu)] -= both;
@@ -212,7 +212,7 @@ impl PairLoss {
             let along = difference(pair, vector);
             let mut slope = votes * probabilities.by_difference_twice() * along;
             if self.likelihood == Likelihood::Davidson {
-                let (both, nu) = (votes * probabilities.by_both(), self.models);
+                let (both, nu) = (votes * probabilities.mixed_second_derivative(), self.models);
                 slope += both * vector[nu];
                 product[nu] += both * along + votes * probabilities.by_log_nu_twice() * vector[nu];
             }

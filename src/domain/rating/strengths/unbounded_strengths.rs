@@ -39,7 +39,7 @@ pub fn limit(tally: &Tally, fit: &Fit, model: usize, level: ConfidenceLevel) -> 
         let wins = real(tally.models[model].counts.battles());
         return Ok(sign * 0.5 * pair_limit(wins, fit.log_nu.map_or(0.0, f64::exp), allowed));
     }
-    let mut profile = Profile::new(tally, fit, model, direction);
+    let mut profile = ProfileLikelihood::new(tally, fit, model, direction);
     Ok(sign * profile.limit(allowed)?)
 }
 
@@ -52,7 +52,7 @@ fn pair_limit(wins: f64, nu: f64, allowed: f64) -> f64 {
 }
 
 /// The likelihood with one model's strength held fixed, mirrored if necessary so that this model only won.
-struct Profile {
+struct ProfileLikelihood {
     loss: PairLoss,
     start: DVector<f64>,
     least_strength: f64,
@@ -63,7 +63,7 @@ struct Profile {
     nearby: Option<FixedHessianSolver>,
 }
 
-impl Profile {
+impl ProfileLikelihood {
     fn new(tally: &Tally, fit: &Fit, held: usize, direction: Direction) -> Self {
         let mirrored = mirrored(&tally.pairs, direction);
         let sign = direction.sign();

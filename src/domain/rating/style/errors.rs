@@ -19,7 +19,7 @@ pub(super) struct Variances {
     /// Effective number of voters by parameter, if the variances are those between voters with Student's t.
     pub(super) voters: Option<Vec<f64>>,
     /// Parameters that are not determined without one of the voters.
-    pub(super) carried: Vec<bool>,
+    pub(super) single_voter: Vec<bool>,
     /// Joint covariance of the strengths and effects.
     pub(super) covariance: DMatrix<f64>,
 }
@@ -27,11 +27,11 @@ pub(super) struct Variances {
 impl Variances {
     /// Creates variances with normal intervals.
     pub(super) fn of_votes(covariance: DMatrix<f64>) -> Self {
-        Self { values: covariance.diagonal(), voters: None, carried: Vec::new(), covariance }
+        Self { values: covariance.diagonal(), voters: None, single_voter: Vec::new(), covariance }
     }
 
     pub(super) fn is_carried(&self, place: usize) -> bool {
-        self.carried.get(place).copied().unwrap_or(false)
+        self.single_voter.get(place).copied().unwrap_or(false)
     }
 
     /// Computes the standard error of a parameter; `None` where every vote equals its prediction, so that nothing varies.
@@ -61,7 +61,7 @@ pub(super) fn covariance(
         Some(voters) => middle_by_voter(loss, point, voters),
     };
     let Some(middle) = middle else { return Ok(None) };
-    let inverse = held_inverse(loss, point)?;
+    let inverse = regularized_hessian_inverse(loss, point)?;
     let mut covariance = &inverse * (middle * &inverse);
     // The matrix is positive semidefinite: negative values are rounding.
     (0..point.len()).for_each(|place| covariance[(place, place)] = covariance[(place, place)].max(0.0));
@@ -69,9 +69,12 @@ pub(super) fn covariance(
 }
 
 /// Computes the inverse of the Hessian with held means, whose stiffness is multiplied only by zeros of B.
-pub(super) fn held_inverse(loss: &StyleLoss<'_>, point: &DVector<f64>) -> Result<DMatrix<f64>, FitError> {
+pub(super) fn regularized_hessian_inverse(
+    loss: &StyleLoss<'_>,
+    point: &DVector<f64>,
+) -> Result<DMatrix<f64>, FitError> {
     let singular = || FitError::Solver("the Hessian with style features cannot be inverted".into());
-    Ok(loss.held_curvature(point).cholesky().ok_or_else(singular)?.inverse())
+    Ok(loss.regularized_hessian(point).cholesky().ok_or_else(singular)?.inverse())
 }
 
 fn middle_by_voter(loss: &StyleLoss<'_>, point: &DVector<f64>, voters: &Labels) -> Option<DMatrix<f64>> {

@@ -84,7 +84,7 @@ impl StyledVotes {
         let place = |model: usize| models.binary_search(&model).ok();
         let components =
             components.iter().map(|members| members.iter().filter_map(|&model| place(model)).collect()).collect();
-        let sorting = Sorting::new(log, tally, plain, &counted);
+        let sorting = RowsByPair::new(log, tally, plain, &counted);
         let mut votes = vec![StyledVote::default(); sorting.rows.len()];
         votes.par_iter_mut().zip(&sorting.rows).for_each(|(vote, &row)| {
             *vote = styled_vote(log, scales.as_ref(), options, row as usize, sorting.is_swapped(log, row as usize));
@@ -122,7 +122,7 @@ impl StyledVotes {
 }
 
 /// Computes (a − b)/(a + b), 0 where both are 0.
-fn difference([a, b]: [u32; 2]) -> f64 {
+fn normalized_difference([a, b]: [u32; 2]) -> f64 {
     let (a, b) = (f64::from(a), f64::from(b));
     if a + b > 0.0 { (a - b) / (a + b) } else { 0.0 }
 }
@@ -136,7 +136,7 @@ struct Standardization {
 
 impl Standardization {
     fn new(counts: &FeatureCounts, rows: &[u32]) -> Self {
-        let value = |&row: &u32| difference(counts[row as usize]);
+        let value = |&row: &u32| normalized_difference(counts[row as usize]);
         let first = rows.first().map_or(0.0, value);
         // Exact equality: rounding must not make a constant feature vary.
         if rows.par_iter().all(|row| value(row).to_bits() == first.to_bits()) {
@@ -149,7 +149,7 @@ impl Standardization {
     }
 
     fn score(self, counts: [u32; 2]) -> f64 {
-        if self.std_dev > 0.0 { (difference(counts) - self.mean) / self.std_dev } else { 0.0 }
+        if self.std_dev > 0.0 { (normalized_difference(counts) - self.mean) / self.std_dev } else { 0.0 }
     }
 }
 
@@ -182,7 +182,7 @@ fn styled_vote(
 }
 
 /// Log rows sorted by pair with a counting sort, which keeps the log order within a pair.
-struct Sorting {
+struct RowsByPair {
     rows: Vec<u32>,
     /// Start of each pair by position in [`Tally::pairs`], plus the end.
     begins: Vec<usize>,
@@ -193,7 +193,7 @@ struct Sorting {
 /// Marks a missing pair or model.
 const MISSING_INDEX: u32 = u32::MAX;
 
-impl Sorting {
+impl RowsByPair {
     fn new(log: &VoteLog, tally: &Tally, plain: &Fit, counted: &[u32]) -> Self {
         let mut places = vec![MISSING_INDEX; log.models.as_slice().len()];
         for (place, model) in (0_u32..).zip(&tally.models) {

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::super::FitError;
 use super::super::intervals::jackknife::{Correction, SumsOfVoters, ranges};
 use super::super::votes::vote_log::Labels;
-use super::errors::{Variances, by_voter, held_inverse};
+use super::errors::{Variances, by_voter, regularized_hessian_inverse};
 use super::features::{FeatureGroup, FeatureVector, StyledVote, StyledVotes};
 use super::negative_log_likelihood::{Shares, StyleLoss};
 
@@ -21,7 +21,7 @@ pub(super) fn variances(
     if size == 0 {
         return Ok(Some(Variances::of_votes(DMatrix::zeros(0, 0))));
     }
-    let inverse = held_inverse(loss, point)?;
+    let inverse = regularized_hessian_inverse(loss, point)?;
     let information = loss.hessian(point).diagonal();
     let (order, begins) = by_voter(&loss.votes().rows, voters);
     let style = StyledPoint {
@@ -48,7 +48,7 @@ pub(super) fn variances(
         values: covariance.diagonal(),
         covariance,
         voters: Some(sums.effective_voters()),
-        carried: sums.carried().to_vec(),
+        single_voter: sums.single_voter().to_vec(),
     }))
 }
 

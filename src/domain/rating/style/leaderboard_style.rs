@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::super::FitError;
 use super::super::counts::tally::Tally;
 use super::super::counts::weighting::Weights;
-use super::super::intervals::sandwich::{Ends, Intervals};
+use super::super::intervals::sandwich::{IntervalEnds, Intervals};
 use super::super::notes::RatingNote;
 use super::super::options::{IntervalMethod, LeaderboardOptions, Method};
 use super::super::strengths::fit::Fit;
@@ -81,7 +81,7 @@ pub(in super::super) fn style_controlled(
     let voters = styled.voters;
     let strength = |(model, strength): (usize, Option<f64>)| {
         let quantile = options.confidence.quantile(voters.as_ref().map(|voters| voters[model]));
-        Some(Ends::around(strength?, styled.errors[model]?, quantile)).filter(|_| shown)
+        Some(IntervalEnds::around(strength?, styled.errors[model]?, quantile)).filter(|_| shown)
     };
     let strengths = styled.fit.strengths().enumerate().map(strength).collect();
     let effects = styled.effects.iter().filter_map(|effect| shown_effect(effect, options.confidence)).collect();
@@ -90,7 +90,7 @@ pub(in super::super) fn style_controlled(
         intervals: Intervals {
             strengths,
             voters,
-            carried: styled.carried,
+            single_voter: styled.single_voter,
             covariances: styled.covariances,
             ..Intervals::default()
         },
@@ -101,7 +101,7 @@ pub(in super::super) fn style_controlled(
 
 fn shown_effect(effect: &Effect, level: ConfidenceLevel) -> Option<StyleEffect> {
     let quantile = level.quantile(effect.voters);
-    let Ends { lower, upper, .. } = Ends::around(effect.coefficient, effect.error?, quantile);
+    let IntervalEnds { lower, upper, .. } = IntervalEnds::around(effect.coefficient, effect.error?, quantile);
     Some(StyleEffect { feature: effect.feature.to_owned(), coefficient: effect.coefficient, lower, upper })
 }
 

@@ -103,7 +103,7 @@ pub struct StyledFit {
     /// Effective number of voters by model, with [`StyleErrors::Jackknife`].
     pub voters: Option<Vec<f64>>,
     /// Models without a standard error because only a single voter's votes connect them with the rest.
-    pub carried: Vec<usize>,
+    pub single_voter: Vec<usize>,
     /// Joint covariance of the strengths.
     pub(super) covariances: Covariances,
     /// Effects of the features in the fit, in the order of [`FEATURES`], then the side, the side in battles of several turns,
@@ -154,7 +154,7 @@ pub fn fit_style(log: &VoteLog, tally: &Tally, plain: &Fit, options: StyleOption
     if voters.is_some() && variances.is_none() {
         notes.push(RatingNote::OneVoter);
     }
-    Ok(assemble(&loss, &found, variances.as_ref(), plain, notes))
+    Ok(assemble_styled_fit(&loss, &found, variances.as_ref(), plain, notes))
 }
 
 /// Optimum with style, in the parameter order of [`StyleLoss`]: strengths, then effects.
@@ -184,7 +184,8 @@ fn fit_identified_features<'votes>(
         // After a failed search, the last point shows in which direction it diverged.
         let last = loss.last_point();
         let after = last.as_ref().and_then(|point| loss.information_on_style(point));
-        if let Some(place) = runaway(before.as_ref().map(|own| &own.left), after.as_ref().map(|own| &own.left)) {
+        if let Some(place) = diverging_column(before.as_ref().map(|own| &own.left), after.as_ref().map(|own| &own.left))
+        {
             notes.push(separating_feature(NAMES[kept.remove(place)]));
             continue;
         }
@@ -229,7 +230,7 @@ fn dependent(own: &OwnInformation) -> Option<usize> {
 
 /// Finds the feature with the largest part in a direction in which the fit lost almost all its information: there the
 /// likelihood grows without limit.
-fn runaway(before: Option<&DMatrix<f64>>, after: Option<&DMatrix<f64>>) -> Option<usize> {
+fn diverging_column(before: Option<&DMatrix<f64>>, after: Option<&DMatrix<f64>>) -> Option<usize> {
     let (before, after) = (before?, after?);
     let scale = DVector::from_fn(before.nrows(), |place, _| before[(place, place)].sqrt());
     let relative = DMatrix::from_fn(after.nrows(), after.ncols(), |i, j| after[(i, j)] / (scale[i] * scale[j]));
@@ -238,7 +239,7 @@ fn runaway(before: Option<&DMatrix<f64>>, after: Option<&DMatrix<f64>>) -> Optio
     (value < MIN_INFORMATION_SHARE).then(|| eigen.eigenvectors.column(least).iamax())
 }
 
-fn assemble(
+fn assemble_styled_fit(
     loss: &StyleLoss<'_>,
     found: &StyleOptimum,
     variances: Option<&Variances>,
@@ -250,7 +251,7 @@ fn assemble(
     let error = |place: usize| variances.and_then(|variances| variances.error(place));
     let voters = |place: usize| variances?.voters.as_ref().map(|voters| voters[place]);
     let mut voters_by_model = vec![0.0; plain.model_strengths.len()];
-    let mut carried = Vec::new();
+    let mut single_voter = Vec::new();
     let unvarying = variances.map_or_else(Vec::new, |_| has_zero_variance(loss, &found.point));
     for (place, &model) in loss.models().iter().enumerate() {
         if let ModelStrength::Rated { strength, .. } = &mut fit.model_strengths[model] {
@@ -259,7 +260,7 @@ fn assemble(
         errors[model] = error(place).filter(|_| !unvarying[place]);
         voters_by_model[model] = voters(place).unwrap_or(0.0);
         if variances.is_some_and(|variances| variances.is_carried(place)) {
-            carried.push(model);
+            single_voter.push(model);
         }
     }
     let first = loss.models().len();
@@ -278,7 +279,7 @@ fn assemble(
         covariances.put_models(loss.models(), variances.covariance.clone());
     }
     let voters = variances.and_then(|variances| variances.voters.as_ref()).map(|_| voters_by_model);
-    StyledFit { fit, errors, voters, carried, covariances, effects, notes }
+    StyledFit { fit, errors, voters, single_voter, covariances, effects, notes }
 }
 
 fn constant(feature: &'static str) -> RatingNote {

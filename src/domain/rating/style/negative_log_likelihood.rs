@@ -95,7 +95,7 @@ impl<'votes> StyleLoss<'votes> {
     }
 
     /// Computes the Hessian made invertible by [`project_matrix`].
-    pub(super) fn held_curvature(&self, point: &DVector<f64>) -> DMatrix<f64> {
+    pub(super) fn regularized_hessian(&self, point: &DVector<f64>) -> DMatrix<f64> {
         let mut hessian = self.hessian(point);
         let stiffness = mean_diagonal(&hessian);
         project_matrix(&self.votes.components, &mut hessian, stiffness);
@@ -108,7 +108,7 @@ impl<'votes> StyleLoss<'votes> {
         if features == 0 {
             return None;
         }
-        let hessian = self.held_curvature(point);
+        let hessian = self.regularized_hessian(point);
         let alone = hessian.view((models, models), (features, features)).into_owned();
         let cross = hessian.view((0, models), (models, features)).into_owned();
         let strengths = hessian.view((0, 0), (models, models)).into_owned().cholesky()?;
@@ -306,6 +306,6 @@ impl Hessian for &StyleLoss<'_> {
     type Hessian = DMatrix<f64>;
 
     fn hessian(&self, point: &DVector<f64>) -> Result<DMatrix<f64>, Error> {
-        Ok(self.held_curvature(point) / self.total)
+        Ok(self.regularized_hessian(point) / self.total)
     }
 }

@@ -189,7 +189,7 @@ fn errors_by_voter(
     let effective = sums.effective_voters();
     let error = |place: usize| {
         let found = StandardError { deviation: variances[place].sqrt(), voters: Some(effective[place]) };
-        (!sums.carried()[place]).then_some(found)
+        (!sums.single_voter()[place]).then_some(found)
     };
     Some((0..point.len()).map(error).collect())
 }

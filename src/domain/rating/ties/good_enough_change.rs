@@ -44,11 +44,11 @@ pub(in crate::rating) fn good_enough_changes(
     scoring: Scoring,
     level: ConfidenceLevel,
 ) -> BTreeMap<String, GoodEnoughChange> {
-    let is_later = later_half(log);
+    let is_later = is_in_later_half(log);
     let is_earlier: Vec<bool> = is_later.iter().map(|later| !later).collect();
     let (earlier, later) = rayon::join(
-        || levels(log, &is_earlier, errors, scoring, level),
-        || levels(log, &is_later, errors, scoring, level),
+        || estimate_shares(log, &is_earlier, errors, scoring, level),
+        || estimate_shares(log, &is_later, errors, scoring, level),
     );
     let changes = later.into_iter().filter_map(|(model, later)| Some((earlier.get(&model)?, model, later)));
     changes.filter_map(|(earlier, model, later)| Some((model, change(earlier, &later)?))).collect()
@@ -62,7 +62,7 @@ fn change(earlier: &GoodEnough, later: &GoodEnough) -> Option<GoodEnoughChange> 
 }
 
 /// Returns for each vote whether it is in the later half: by time, or in log order where times are unknown.
-fn later_half(log: &VoteLog) -> Vec<bool> {
+fn is_in_later_half(log: &VoteLog) -> Vec<bool> {
     let mut rows: Vec<usize> = (0..log.len()).collect();
     if let Some(seconds) = &log.seconds {
         rows.sort_by(|&x, &y| seconds[x].total_cmp(&seconds[y]));
@@ -73,7 +73,7 @@ fn later_half(log: &VoteLog) -> Vec<bool> {
 }
 
 /// Estimates the shares from the selected votes alone; empty where they determine no shares.
-fn levels(
+fn estimate_shares(
     log: &VoteLog,
     keep: &[bool],
     errors: ShareErrors,
@@ -110,8 +110,8 @@ mod tests {
         for _ in 0..5 {
             log.push("a", "b", crate::battle::Outcome::AWins).unwrap();
         }
-        assert_eq!(later_half(&log), [false, false, true, true, true]);
+        assert_eq!(is_in_later_half(&log), [false, false, true, true, true]);
         log.seconds = Some(vec![5.0, 1.0, 4.0, 2.0, 3.0]);
-        assert_eq!(later_half(&log), [true, false, true, false, true]);
+        assert_eq!(is_in_later_half(&log), [true, false, true, false, true]);
     }
 }

@@ -3,7 +3,7 @@
 use argmin::core::{CostFunction, Error, Gradient, Hessian};
 use nalgebra::{DMatrix, DVector};
 
-use super::outcomes::{Expansion, OutcomeModel, PairOutcome, Triple, loss};
+use super::outcomes::{OutcomeModel, PairOutcome, PairParameters, ValueWithDerivatives, loss};
 use crate::rating::strengths::newton::{mean_diagonal, project, project_matrix};
 use crate::stats::cholesky::cholesky;
 
@@ -54,19 +54,24 @@ impl TieLoss {
         [Some(first), Some(second), self.has_ties.then_some(self.models)]
     }
 
-    pub(super) fn at(places: [Option<usize>; 3], point: &DVector<f64>) -> Triple {
+    pub(super) fn at(places: [Option<usize>; 3], point: &DVector<f64>) -> PairParameters {
         places.map(|place| place.map_or(f64::NEG_INFINITY, |place| point[place]))
     }
 
     /// Computes −ln P of an outcome of two models at a point.
-    pub(super) fn of(&self, outcome: PairOutcome, places: [Option<usize>; 3], point: &DVector<f64>) -> Expansion {
+    pub(super) fn of(
+        &self,
+        outcome: PairOutcome,
+        places: [Option<usize>; 3],
+        point: &DVector<f64>,
+    ) -> ValueWithDerivatives {
         loss(self.model, outcome, Self::at(places, point)).0
     }
 
     /// Computes the loss of a pair, and its concave part.
-    fn of_pair(&self, pair: &OutcomeCounts, point: &DVector<f64>) -> (Expansion, Expansion) {
+    fn of_pair(&self, pair: &OutcomeCounts, point: &DVector<f64>) -> (ValueWithDerivatives, ValueWithDerivatives) {
         let at = Self::at(self.places(pair.first, pair.second), point);
-        let mut sums = (Expansion::default(), Expansion::default());
+        let mut sums = (ValueWithDerivatives::default(), ValueWithDerivatives::default());
         for (outcome, votes) in PairOutcome::ALL.into_iter().zip(pair.votes).filter(|(_, votes)| *votes > 0.0) {
             let (whole, downwards) = loss(self.model, outcome, at);
             sums.0.add(votes, &whole);
@@ -121,7 +126,7 @@ enum HessianKind {
 }
 
 /// Adds second derivatives by the parameters of a pair.
-pub(super) fn add_block(matrix: &mut DMatrix<f64>, places: [Option<usize>; 3], block: &[Triple; 3]) {
+pub(super) fn add_block(matrix: &mut DMatrix<f64>, places: [Option<usize>; 3], block: &[PairParameters; 3]) {
     for (row, values) in places.into_iter().zip(block) {
         for (column, value) in places.into_iter().zip(values) {
             if let (Some(row), Some(column)) = (row, column) {

@@ -11,7 +11,7 @@
 //! is a sum of linear terms and logarithms of sums of exponentials.
 
 /// Parameters of a pair: α, β and η.
-pub(super) type Triple = [f64; 3];
+pub(super) type PairParameters = [f64; 3];
 
 /// Model of the outcomes of a vote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,13 +35,13 @@ impl PairOutcome {
 
 /// Value with its derivatives by α, β and η.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Expansion {
+pub(super) struct ValueWithDerivatives {
     pub(super) value: f64,
-    pub(super) gradient: Triple,
-    pub(super) hessian: [Triple; 3],
+    pub(super) gradient: PairParameters,
+    pub(super) hessian: [PairParameters; 3],
 }
 
-impl Expansion {
+impl ValueWithDerivatives {
     pub(super) fn add(&mut self, times: f64, other: &Self) {
         self.value += times * other.value;
         for i in 0..3 {
@@ -53,13 +53,13 @@ impl Expansion {
     }
 
     /// Expands a linear function.
-    fn linear(by: Triple, at: Triple) -> Self {
+    fn linear(by: PairParameters, at: PairParameters) -> Self {
         Self { value: dot(by, at), gradient: by, ..Self::default() }
     }
 
     /// Expands ln Σ e^(constant + by·at) over two lists of terms.
-    fn log_sum(terms: [&[(f64, Triple)]; 2], at: Triple) -> Self {
-        let exponent = |&(constant, by): &(f64, Triple)| constant + dot(by, at);
+    fn log_sum(terms: [&[(f64, PairParameters)]; 2], at: PairParameters) -> Self {
+        let exponent = |&(constant, by): &(f64, PairParameters)| constant + dot(by, at);
         let most = terms.into_iter().flatten().map(exponent).fold(f64::NEG_INFINITY, f64::max);
         let (mut sum, mut found) = (0.0, Self::default());
         for term in terms.into_iter().flatten() {
@@ -84,52 +84,56 @@ impl Expansion {
 }
 
 /// Computes by·at. η may be −∞, where no vote is a tie; terms without η ignore it.
-fn dot(by: Triple, at: Triple) -> f64 {
+fn dot(by: PairParameters, at: PairParameters) -> f64 {
     by.iter().zip(at).map(|(by, at)| if *by > 0.0 { by * at } else { 0.0 }).sum()
 }
 
-const NONE: Triple = [0.0; 3];
-const FIRST: Triple = [1.0, 0.0, 0.0];
-const SECOND: Triple = [0.0, 1.0, 0.0];
-const FIRST_ETA: Triple = [1.0, 0.0, 1.0];
-const SECOND_ETA: Triple = [0.0, 1.0, 1.0];
+const NONE: PairParameters = [0.0; 3];
+const FIRST: PairParameters = [1.0, 0.0, 0.0];
+const SECOND: PairParameters = [0.0, 1.0, 0.0];
+const FIRST_ETA: PairParameters = [1.0, 0.0, 1.0];
+const SECOND_ETA: PairParameters = [0.0, 1.0, 1.0];
 
 /// Computes −ln P of an outcome. The second value is its concave part, whose second derivatives a search far from the minimum may
 /// leave out: the rest still bounds the loss from above.
-pub(super) fn loss(model: OutcomeModel, outcome: PairOutcome, at: Triple) -> (Expansion, Expansion) {
-    let bad: &[(f64, Triple)] = match model {
+pub(super) fn loss(
+    model: OutcomeModel,
+    outcome: PairOutcome,
+    at: PairParameters,
+) -> (ValueWithDerivatives, ValueWithDerivatives) {
+    let bad: &[(f64, PairParameters)] = match model {
         OutcomeModel::RaoKupper => &[],
         OutcomeModel::GeneralisedRaoKupper => &[(0.0, NONE)],
     };
-    let log_sum = |terms: &[(f64, Triple)]| Expansion::log_sum([bad, terms], at);
+    let log_sum = |terms: &[(f64, PairParameters)]| ValueWithDerivatives::log_sum([bad, terms], at);
     let of_first = || log_sum(&[(0.0, FIRST), (0.0, SECOND), (0.0, SECOND_ETA)]);
     let of_second = || log_sum(&[(0.0, SECOND), (0.0, FIRST), (0.0, FIRST_ETA)]);
     let of_bad = || log_sum(&[(0.0, FIRST), (0.0, SECOND)]);
     let two = std::f64::consts::LN_2;
-    let mut found = Expansion::default();
-    let mut downwards = Expansion::default();
+    let mut found = ValueWithDerivatives::default();
+    let mut downwards = ValueWithDerivatives::default();
     match outcome {
         PairOutcome::First => {
-            found.add(-1.0, &Expansion::linear(FIRST, at));
+            found.add(-1.0, &ValueWithDerivatives::linear(FIRST, at));
             found.add(1.0, &of_first());
         }
         PairOutcome::Second => {
-            found.add(-1.0, &Expansion::linear(SECOND, at));
+            found.add(-1.0, &ValueWithDerivatives::linear(SECOND, at));
             found.add(1.0, &of_second());
         }
         PairOutcome::BothBad => found.add(1.0, &of_bad()),
         PairOutcome::Tie => {
-            found.add(-1.0, &Expansion::linear([1.0, 1.0, 1.0], at));
+            found.add(-1.0, &ValueWithDerivatives::linear([1.0, 1.0, 1.0], at));
             found.add(1.0, &of_first());
             found.add(1.0, &of_second());
-            let numerator: &[(f64, Triple)] = match model {
+            let numerator: &[(f64, PairParameters)] = match model {
                 OutcomeModel::RaoKupper => &[(two, NONE), (0.0, [0.0, 0.0, 1.0])],
                 OutcomeModel::GeneralisedRaoKupper => {
                     found.add(1.0, &of_bad());
                     &[(two, NONE), (two, FIRST), (two, SECOND), (0.0, FIRST_ETA), (0.0, SECOND_ETA)]
                 }
             };
-            downwards.add(-1.0, &Expansion::log_sum([numerator, &[]], at));
+            downwards.add(-1.0, &ValueWithDerivatives::log_sum([numerator, &[]], at));
         }
     }
     found.add(1.0, &downwards);
@@ -140,9 +144,9 @@ pub(super) fn loss(model: OutcomeModel, outcome: PairOutcome, at: Triple) -> (Ex
 mod tests {
     use super::*;
 
-    const AT: Triple = [0.7, -0.4, -0.9];
+    const AT: PairParameters = [0.7, -0.4, -0.9];
 
-    fn probability(model: OutcomeModel, outcome: PairOutcome, at: Triple) -> f64 {
+    fn probability(model: OutcomeModel, outcome: PairOutcome, at: PairParameters) -> f64 {
         (-loss(model, outcome, at).0.value).exp()
     }
 

@@ -88,7 +88,7 @@ fn value_of(model: &RankedModel, input: ValueInput<'_>, basis: CostBasis) -> Mod
         output_price: price.map(|price| price.prices.output),
         price_date: price.and_then(|price| price.date),
         price_source: price.and_then(|price| price.source.clone()),
-        reservation: reservation(model, input.practice),
+        reservation: caveat_of_model(model, input.practice),
         pareto: None,
         pareto_with_times: None,
         cheaper: None,
@@ -105,7 +105,7 @@ fn cost(price: &ModelPrice, usage: ModelUsage, prompt_tokens: Option<f64>, basis
     Some(cost).filter(|cost| cost.is_finite())
 }
 
-fn reservation(model: &RankedModel, practice: &BTreeSet<String>) -> Option<Caveat> {
+fn caveat_of_model(model: &RankedModel, practice: &BTreeSet<String>) -> Option<Caveat> {
     if practice.contains(&model.model) {
         Some(Caveat::Practice)
     } else if model.unbounded.is_some() || model.rating.is_none() {

@@ -5,6 +5,8 @@ use std::hash::BuildHasher;
 use hashbrown::DefaultHashBuilder;
 use hashbrown::hash_table::{Entry, HashTable};
 
+use crate::language::language_groups;
+
 /// Distinct texts in order of first appearance.
 #[derive(Debug, Clone, Default)]
 pub struct InternedTexts {
@@ -87,6 +89,16 @@ impl Labels {
     #[must_use]
     pub fn picked(&self, keep: &[bool]) -> Self {
         Self { names: self.names.clone(), rows: picked(&self.rows, keep) }
+    }
+
+    /// Returns the languages of the votes, with one text for each language that they spell in several ways.
+    #[must_use]
+    pub(in crate::rating) fn by_language(&self) -> Self {
+        let texts: Vec<&str> = self.names.as_slice().iter().map(String::as_str).collect();
+        let mut names = InternedTexts::default();
+        let places: Vec<u32> = language_groups(&texts).into_iter().map(|name| names.position(name)).collect();
+        let place = |&row: &u32| if row == Self::NONE { row } else { places[row as usize] };
+        Self { rows: self.rows.iter().map(place).collect(), names }
     }
 
     /// Drops texts that no vote has, and orders the others by their first vote.

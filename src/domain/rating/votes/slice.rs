@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::prompt_label_names::split_names;
 use super::vote_log::{ColumnSet, ExcludedVotes, InternedTexts, Labels, VoteLog};
+use crate::language::is_same_language;
 
 /// Prompts of at least this many tokens are long, as in LMArena's "longer query".
 pub const LONG_PROMPT_TOKENS: u32 = 500;
@@ -145,7 +146,7 @@ impl std::str::FromStr for SliceColumn {
 /// Conditions that select votes; by default none.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Slice {
-    /// Language.
+    /// Language, in any spelling: `en` also selects votes that say "English".
     pub language: Option<String>,
     /// Category.
     pub category: Option<String>,
@@ -246,9 +247,10 @@ impl Slice {
     /// Returns for each vote whether it belongs to the slice.
     fn selection(&self, log: &VoteLog, votes: usize) -> Result<Vec<bool>, SliceError> {
         let mut keep = vec![true; votes];
-        by_label(&mut keep, "language", log.languages.as_ref(), self.language.as_ref())?;
-        by_label(&mut keep, "category", log.categories.as_ref(), self.category.as_ref())?;
-        by_label(&mut keep, "intent", log.intents.as_ref(), self.intent.as_ref())?;
+        let is_same = |one: &str, other: &str| one == other;
+        by_label(&mut keep, "language", log.languages.as_ref(), self.language.as_ref(), is_same_language)?;
+        by_label(&mut keep, "category", log.categories.as_ref(), self.category.as_ref(), is_same)?;
+        by_label(&mut keep, "intent", log.intents.as_ref(), self.intent.as_ref(), is_same)?;
         if let Some(turns) = self.turns {
             let wanted = |count: u32| (count > 1) == (turns == Turns::Multi);
             by_value(&mut keep, "numbers of turns", log.turns.as_deref(), wanted)?;
@@ -296,11 +298,13 @@ fn by_label(
     column: &'static str,
     labels: Option<&Labels>,
     value: Option<&String>,
+    is_same: impl Fn(&str, &str) -> bool,
 ) -> Result<(), SliceError> {
     let Some(value) = value else { return Ok(()) };
     let labels = labels.ok_or(SliceError::Missing(column))?;
     let names = labels.names.as_slice();
-    let has_value = |label: &String| label == value || split_names(label).iter().any(|name| **name == **value);
+    let has_value =
+        |label: &String| is_same(label, value) || split_names(label).iter().any(|name| is_same(name, value));
     let requested: Vec<bool> = names.iter().map(has_value).collect();
     if !requested.contains(&true) {
         let mut known = InternedTexts::default();
@@ -364,6 +368,19 @@ mod tests {
         assert!(picked.len() == 5 && picked.turns.is_none(), "{picked:?}");
         let nobody = Slice { language: Some("xx".into()), ..Slice::default() };
         assert!(nobody.pick(&log).is_err());
+    }
+
+    #[test]
+    fn a_language_is_selected_however_its_votes_spell_it() {
+        let mut log = VoteLog::with_columns(ColumnSet { languages: true, ..ColumnSet::default() });
+        for language in ["English", "en", "zh-cn", "en-GB", "Chinese"] {
+            log.push("a", "b", Outcome::AWins).unwrap();
+            log.languages.as_mut().unwrap().push(Some(language));
+        }
+        for (language, votes) in [("en", 3), ("English", 3), ("zh", 2), ("Chinese", 2), ("zh-cn", 2)] {
+            let slice = Slice { language: Some(language.into()), ..Slice::default() };
+            assert_eq!(slice.pick(&log).map(|log| log.len()), Ok(votes), "{language}");
+        }
     }
 
     #[test]

@@ -73,7 +73,7 @@ impl DistinctValues {
         Self {
             places: groups.iter().enumerate().map(|(place, group)| (group[0].0.to_bits(), place)).collect(),
             positions: match scale {
-                MeasurementLevel::Ordinal => middles(&counts),
+                MeasurementLevel::Ordinal => mid_ranks(&counts),
                 MeasurementLevel::Nominal | MeasurementLevel::Interval => {
                     values.map(|value| value / unit - smallest).collect()
                 }
@@ -117,7 +117,7 @@ impl DistinctValues {
 
 /// Mid-rank of each value. Two mid-ranks differ by the number of ratings between the values plus half of those of either value, which is
 /// the ordinal distance.
-fn middles(counts: &[f64]) -> Vec<f64> {
+fn mid_ranks(counts: &[f64]) -> Vec<f64> {
     let mut below = 0.0;
     let middle = |count: &f64| {
         let middle = below + count / 2.0;

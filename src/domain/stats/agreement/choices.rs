@@ -46,7 +46,7 @@ pub struct Agreement {
 
 /// The agreement of two kinds: `questions` has the votes of the first and of the second kind for each question.
 pub fn between<L: PartialEq>(questions: impl IntoIterator<Item = (impl AsRef<[L]>, impl AsRef<[L]>)>) -> Agreement {
-    pool(questions.into_iter().map(|(one, other)| {
+    pool_shares(questions.into_iter().map(|(one, other)| {
         let mut share = Share::default();
         for vote in one.as_ref() {
             other.as_ref().iter().for_each(|against| share.count(vote == against));
@@ -57,7 +57,7 @@ pub fn between<L: PartialEq>(questions: impl IntoIterator<Item = (impl AsRef<[L]
 
 /// The agreement of one kind with itself: all pairs of votes of a question by different individuals.
 pub fn within<L: PartialEq>(questions: impl IntoIterator<Item = impl AsRef<[L]>>) -> Agreement {
-    pool(questions.into_iter().map(|votes| {
+    pool_shares(questions.into_iter().map(|votes| {
         let mut share = Share::default();
         for (later, vote) in votes.as_ref().iter().enumerate() {
             votes.as_ref()[..later].iter().for_each(|earlier| share.count(vote == earlier));
@@ -66,7 +66,7 @@ pub fn within<L: PartialEq>(questions: impl IntoIterator<Item = impl AsRef<[L]>>
     }))
 }
 
-fn pool(questions: impl Iterator<Item = Share>) -> Agreement {
+fn pool_shares(questions: impl Iterator<Item = Share>) -> Agreement {
     let mut pooled = Share::default();
     let mut rates = Vec::new();
     for share in questions {

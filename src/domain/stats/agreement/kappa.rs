@@ -94,7 +94,7 @@ pub fn fleiss(counts: &[Vec<u64>]) -> Result<Kappa, Undefined> {
 /// # Errors
 /// The same as for [`fleiss`].
 pub fn fleiss_of_groups(groups: &[(&[u64], usize)]) -> Result<Kappa, Undefined> {
-    EquallyRatedItems::new(groups.iter().map(|&(counts, items)| (nonzero(counts), items)))?.fleiss()
+    EquallyRatedItems::new(groups.iter().map(|&(counts, items)| (nonzero_counts(counts), items)))?.fleiss()
 }
 
 /// Computes [`fleiss`] from groups of equal items, each as (label of each rater, number of items). Time and memory are linear in the
@@ -111,7 +111,7 @@ pub fn fleiss_of_labels<'l>(groups: impl IntoIterator<Item = (&'l [usize], usize
 /// # Errors
 /// [`Undefined::Nothing`] if no item has two raters, [`Undefined::NoVariation`] for fewer than two labels.
 pub fn randolph(counts: &[Vec<u64>], labels: usize) -> Result<Kappa, Undefined> {
-    EquallyRatedItems::new(counts.iter().map(|item| (nonzero(item), 1)))?.randolph(labels)
+    EquallyRatedItems::new(counts.iter().map(|item| (nonzero_counts(item), 1)))?.randolph(labels)
 }
 
 /// Computes [`randolph`] from groups of equal items in the form of [`fleiss_of_labels`].
@@ -128,7 +128,7 @@ pub fn randolph_of_labels<'l>(
 /// Labels of an item with their counts.
 type LabelCounts = Vec<(usize, u64)>;
 
-fn nonzero(counts: &[u64]) -> LabelCounts {
+fn nonzero_counts(counts: &[u64]) -> LabelCounts {
     counts.iter().copied().enumerate().filter(|(_, given)| *given > 0).collect()
 }
 

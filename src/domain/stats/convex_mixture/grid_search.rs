@@ -41,7 +41,7 @@ impl<'a> GridSearch<'a> {
         for given in (if last { left } else { 0 })..=left {
             self.weigh(place, f64::from(given) / self.steps);
             if last {
-                self.consider();
+                self.evaluate_point();
             } else {
                 self.distribute_steps(place + 1, left - given);
             }
@@ -59,7 +59,7 @@ impl<'a> GridSearch<'a> {
     }
 
     /// Evaluates r(w) = w·c / √(wᵀSw) at the current point.
-    fn consider(&mut self) {
+    fn evaluate_point(&mut self) {
         let series = self.columns.len();
         let (mut square, mut product) = (0.0, 0.0);
         for place in 0..series {
@@ -67,7 +67,7 @@ impl<'a> GridSearch<'a> {
             product += self.weights[place] * self.moments.c[place];
         }
         if square > 0.0 {
-            self.best.consider(Some(product / square.sqrt()), &self.weights[..series]);
+            self.best.keep_if_better(Some(product / square.sqrt()), &self.weights[..series]);
         }
     }
 }

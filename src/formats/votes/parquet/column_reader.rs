@@ -164,7 +164,7 @@ fn uuid(bytes: &[u8]) -> Option<String> {
 
 /// Requested representation of a column's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ReadAs {
+pub(super) enum ValueRepresentation {
     /// Texts, with every digit.
     Texts,
     /// The stored type; whole numbers become floating-point numbers.
@@ -175,7 +175,7 @@ pub(super) enum ReadAs {
 pub(super) fn read_column(
     group: &dyn RowGroupReader,
     at: usize,
-    read_as: ReadAs,
+    read_as: ValueRepresentation,
 ) -> Result<ParquetColumn, ParquetError> {
     let rows = usize::try_from(group.metadata().num_rows())?;
     let descriptor = group.metadata().column(at).column_descr();
@@ -199,10 +199,10 @@ pub(super) fn read_column(
             read_values::<BoolType>(reader, rows, |&flag| f64::from(u8::from(flag)))
         }
         ColumnReader::Int32ColumnReader(reader) => read_values::<Int32Type>(reader, rows, |&number| f64::from(number)),
-        ColumnReader::Int64ColumnReader(reader) if read_as == ReadAs::Texts && scale.is_none() => {
+        ColumnReader::Int64ColumnReader(reader) if read_as == ValueRepresentation::Texts && scale.is_none() => {
             return digits(reader, descriptor, rows).map(ParquetColumn::Texts);
         }
-        ColumnReader::Int64ColumnReader(reader) => read_values::<Int64Type>(reader, rows, |&number| real(number)),
+        ColumnReader::Int64ColumnReader(reader) => read_values::<Int64Type>(reader, rows, |&number| to_f64(number)),
         ColumnReader::FloatColumnReader(reader) => read_values::<FloatType>(reader, rows, |&number| f64::from(number)),
         ColumnReader::DoubleColumnReader(reader) => read_values::<DoubleType>(reader, rows, |&number| number),
         _ => Err(ParquetError::NYI(format!("column {} is of a kind that no vote file has", at + 1))),
@@ -243,7 +243,7 @@ fn digits(
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts and times in microseconds stay below 2^53")]
-fn real(number: i64) -> f64 {
+fn to_f64(number: i64) -> f64 {
     number as f64
 }
 

@@ -84,7 +84,9 @@ impl RowGroup<'_> {
                 None if field == Field::Category => self.tags().map(Cow::Owned),
                 texts => texts,
             };
-            wanted.then(|| texts().map_or_else(|| empty(kept.len()), |texts| pick(texts.into_owned(), kept)))
+            wanted.then(|| {
+                texts().map_or_else(|| missing_texts(kept.len()), |texts| select_rows(texts.into_owned(), kept))
+            })
         })
     }
 
@@ -103,7 +105,7 @@ impl RowGroup<'_> {
             let Some(column) = column else { continue };
             let numbers = self.numbers(field);
             *seen = numbers.is_some();
-            *column = kept.iter().map(|&row| counted(numbers.as_deref(), row, missing)).collect();
+            *column = kept.iter().map(|&row| count_or_missing(numbers.as_deref(), row, missing)).collect();
         }
         if let Some(column) = &mut log.pair_probabilities {
             let chances = self.numbers(Field::PairProbability);
@@ -215,12 +217,12 @@ fn add_labels(log: &mut VoteLog, seen: &mut ColumnSet, labels: &[Option<Texts>; 
     }
 }
 
-fn empty(rows: usize) -> Texts {
+fn missing_texts(rows: usize) -> Texts {
     Texts { rows: vec![Texts::NONE; rows], ..Texts::default() }
 }
 
 /// The texts of the kept rows.
-fn pick(texts: Texts, kept: &[u32]) -> Texts {
+fn select_rows(texts: Texts, kept: &[u32]) -> Texts {
     if kept.len() == texts.rows.len() {
         return texts;
     }
@@ -247,6 +249,6 @@ fn add(labels: &mut Labels, texts: &Texts) -> bool {
     places.iter().any(|place| *place != Labels::NONE)
 }
 
-fn counted(numbers: Option<&[f64]>, row: u32, missing: u32) -> u32 {
+fn count_or_missing(numbers: Option<&[f64]>, row: u32, missing: u32) -> u32 {
     numbers.map(|numbers| numbers[row as usize]).filter(|number| number.is_finite()).map_or(missing, count)
 }

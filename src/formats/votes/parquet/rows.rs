@@ -53,8 +53,8 @@ impl<'g> ParquetRows<'g> {
     pub(super) fn read(&mut self, row: usize, log: &mut VoteLog) -> Result<RowContent<'_>, RowError> {
         let exclusion = self.exclusions.rule(row)?;
         let [a, b] = &mut self.models;
-        let a = a.position(row, log).ok_or_else(|| unnamed(self.group, Field::ModelA))?;
-        let b = b.position(row, log).ok_or_else(|| unnamed(self.group, Field::ModelB))?;
+        let a = a.position(row, log).ok_or_else(|| missing_model_error(self.group, Field::ModelA))?;
+        let b = b.position(row, log).ok_or_else(|| missing_model_error(self.group, Field::ModelB))?;
         let names = || [a, b].map(|model| log.models.as_slice()[model as usize].as_str());
         if a == b && exclusion.is_none() {
             return Err(SelfPlay(names()[0].to_owned()).into());
@@ -79,7 +79,7 @@ impl<'g> ParquetRows<'g> {
     }
 }
 
-fn unnamed(group: &RowGroup<'_>, field: Field) -> RowError {
+fn missing_model_error(group: &RowGroup<'_>, field: Field) -> RowError {
     RowError::NoModel(name_of(group, field))
 }
 

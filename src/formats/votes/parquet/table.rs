@@ -10,7 +10,7 @@ use super::super::error::{FilePosition, VoteFileError};
 use super::super::limits::ReadLimits;
 use super::super::text_table::{TextTable, chosen};
 use super::check_size;
-use super::column_reader::{ReadAs, read_column};
+use super::column_reader::{ValueRepresentation, read_column};
 
 /// Reads the columns that have one of these names.
 pub(in super::super) fn read_table<R: ChunkReader + 'static>(
@@ -41,7 +41,8 @@ fn add_group(
     table: &mut TextTable,
 ) -> Result<(), ParquetError> {
     let group = reader.get_row_group(group)?;
-    let columns = places.iter().map(|&at| read_column(&*group, at, ReadAs::Texts)).collect::<Result<Vec<_>, _>>()?;
+    let columns =
+        places.iter().map(|&at| read_column(&*group, at, ValueRepresentation::Texts)).collect::<Result<Vec<_>, _>>()?;
     let columns: Vec<_> = columns.iter().map(|column| column.texts()).collect();
     let count = columns.first().map_or(0, |column| column.rows.len());
     if columns.iter().any(|column| column.rows.len() != count) {

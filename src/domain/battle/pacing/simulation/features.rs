@@ -12,15 +12,15 @@ pub(super) fn features(shown: &ShownSteps) -> Vec<f64> {
     let near_end = &common[common.len().saturating_sub(6)..];
     let after_end = &tail[..tail.len().min(6)];
     let mut features = vec![seconds(shown.steps[0]), count(common), count(tail), ratio(count(tail), count(common))];
-    for part in [&gaps[..], common, tail, near_end, after_end, last(common), last(tail)] {
-        features.extend(summary(part));
+    for part in [&gaps[..], common, tail, near_end, after_end, last_as_slice(common), last_as_slice(tail)] {
+        features.extend(gap_statistics(part));
     }
-    let (all, end) = (summary(common), summary(tail));
+    let (all, end) = (gap_statistics(common), gap_statistics(tail));
     features.extend(all.iter().zip(&end).map(|(common, tail)| ratio(*tail, *common)));
-    features.push(ratio(last(common).first().copied().unwrap_or_default(), all[2]));
-    features.push(changes(tail));
-    features.push(changes(common));
-    features.push(most_alike(common, tail));
+    features.push(ratio(last_as_slice(common).first().copied().unwrap_or_default(), all[2]));
+    features.push(changed_gap_share(tail));
+    features.push(changed_gap_share(common));
+    features.push(common_gap_share(common, tail));
     features.push(first_long(common, all[2]));
     features.push(first_long(tail, all[2]));
     features
@@ -34,7 +34,7 @@ fn count(part: &[f64]) -> f64 {
     real_len(part.len())
 }
 
-fn last(part: &[f64]) -> &[f64] {
+fn last_as_slice(part: &[f64]) -> &[f64] {
     &part[part.len().saturating_sub(1)..]
 }
 
@@ -43,7 +43,7 @@ fn ratio(one: f64, other: f64) -> f64 {
 }
 
 /// Mean, standard deviation, median, extremes, and the number of gaps longer than 1.5 medians.
-fn summary(part: &[f64]) -> [f64; 6] {
+fn gap_statistics(part: &[f64]) -> [f64; 6] {
     let Some(length) = Some(count(part)).filter(|length| *length > 0.0) else { return [0.0; 6] };
     let mut sorted = part.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -55,12 +55,12 @@ fn summary(part: &[f64]) -> [f64; 6] {
 }
 
 /// Share of the gaps that differ from the previous one by more than a timer's jitter.
-fn changes(part: &[f64]) -> f64 {
+fn changed_gap_share(part: &[f64]) -> f64 {
     ratio(real_len(part.windows(2).filter(|pair| (pair[0] - pair[1]).abs() > 0.002).count()), count(part))
 }
 
 /// Share of the tail's gaps that also occur, to a tenth of a millisecond, in the common part.
-fn most_alike(common: &[f64], tail: &[f64]) -> f64 {
+fn common_gap_share(common: &[f64], tail: &[f64]) -> f64 {
     let occurs = |gap: &&f64| common.iter().any(|other| (*gap - other).abs() < 1e-4);
     ratio(real_len(tail.iter().take(40).filter(occurs).count()), count(&tail[..tail.len().min(40)]))
 }

@@ -17,13 +17,13 @@ pub(super) enum ReleaseRule {
     Timed(Pace),
     /// A step as soon as both sides have more than a quantum, without a reserve.
     AsItComes {
-        tail: Tail,
+        tail: TailRule,
     },
 }
 
 /// Rule for the steps after the first end, without a reserve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Tail {
+pub(super) enum TailRule {
     OwnSpeed,
     MeanTempoAtMost,
 }
@@ -44,7 +44,7 @@ impl ReleaseRule {
                 paced(Pacer::new(pace(draw), QUANTUM, rng.random()), battle)
             }
             Self::Timed(pace) => paced(Pacer::new(pace.clone(), QUANTUM, rng.random()), battle),
-            Self::AsItComes { tail } => as_it_comes(battle, *tail),
+            Self::AsItComes { tail } => unpaced_steps(battle, *tail),
         }
     }
 }
@@ -77,7 +77,7 @@ fn paced(mut pacer: Pacer, battle: &Battle) -> ShownSteps {
     shown
 }
 
-fn as_it_comes(battle: &Battle, tail: Tail) -> ShownSteps {
+fn unpaced_steps(battle: &Battle, tail: TailRule) -> ShownSteps {
     let [a, b] = Side::BOTH.map(|side| step_arrivals(battle, side));
     let first_end = a.len().min(b.len()) - 1;
     let (mut steps, mut next): (Vec<Duration>, Duration) = (Vec::new(), Duration::ZERO);
@@ -86,7 +86,7 @@ fn as_it_comes(battle: &Battle, tail: Tail) -> ShownSteps {
         let came = a.get(at).max(b.get(at)).copied().expect("one lasts");
         let tick = came.max(next).as_nanos().div_ceil(MIN_STEP_INTERVAL.as_nanos());
         steps.push(MIN_STEP_INTERVAL * u32::try_from(tick).expect("minutes"));
-        if at == first_end && at > 0 && tail == Tail::MeanTempoAtMost {
+        if at == first_end && at > 0 && tail == TailRule::MeanTempoAtMost {
             kept = (steps[at] - steps[0]) / u32::try_from(at).expect("few");
         }
         next = steps[at] + kept;

@@ -8,7 +8,7 @@ mod questions;
 
 use serde::Deserialize;
 
-use crate::benchmark::item::{Answer, Ask, Item, ItemSampling, Question};
+use crate::benchmark::item::{Answer, AnswerRequest, Item, ItemSampling, Question};
 use crate::benchmark::judging_forms::logprob_weighted::LOGPROB_WEIGHTED;
 use crate::benchmark::judging_forms::pointwise;
 use crate::benchmark::scores::judgement::{Game, JudgeRequest, JudgeTask, Status};
@@ -151,7 +151,7 @@ impl Suite for AlignBench {
         json_items(bytes, item)
     }
 
-    fn asks(&self, item: &Item, answers: &[Answer]) -> Vec<Ask> {
+    fn asks(&self, item: &Item, answers: &[Answer]) -> Vec<AnswerRequest> {
         let temperature = category_of(&item.category).map(|category| category.temperature);
         pointwise::ask(item, answers, ItemSampling { temperature, ..ItemSampling::default() })
     }

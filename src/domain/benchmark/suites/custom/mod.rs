@@ -27,7 +27,7 @@ mod scoring;
 use serde::Deserialize;
 
 use self::items::ItemRules;
-use super::super::item::{Answer, Ask, Item, ItemSampling};
+use super::super::item::{Answer, AnswerRequest, Item, ItemSampling};
 use super::super::judging_forms::conversation::TurnLinks;
 use super::super::judging_forms::multiple_choice::{self, ChoicePrompt};
 use super::super::judging_forms::pairwise::{self, FIVE_LEVELS, PairPrompts, ReferenceUse};
@@ -40,7 +40,7 @@ use super::super::{JudgeMode, Suite};
 use crate::benchmark::judging_forms::logprob_weighted::LOGPROB_WEIGHTED;
 use crate::judging::judge_prompt::{JudgePrompt, JudgePromptFields};
 use crate::judging::prompt_file::{PromptFile, PromptText};
-use crate::judging::verdict::pairwise::Levels;
+use crate::judging::verdict::pairwise::VerdictScale;
 use crate::judging::verdict::{Verdict, VerdictError, bracketed_score, dimension_scores};
 use crate::language::Language;
 
@@ -56,7 +56,7 @@ const TURN_FIELDS: JudgePromptFields =
 /// Contents of a suite file.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Declaration {
+struct SuiteDeclaration {
     name: String,
     title: Option<String>,
     mode: ModeName,
@@ -124,9 +124,9 @@ enum VerdictLevels {
 
 /// Custom suite with its options.
 pub struct CustomSuite {
-    declaration: Declaration,
+    declaration: SuiteDeclaration,
     variant: String,
-    levels: Levels,
+    levels: VerdictScale,
     judge: JudgeForm,
 }
 
@@ -146,7 +146,8 @@ impl CustomSuite {
     /// [`SuiteError`] if it is not a suite file, has the name of a built-in suite or an invalid one, a category that would be mistaken for
     /// another part, or a prompt that lacks a field.
     pub fn new(toml: &str, options: &SuiteOptions) -> Result<Self, SuiteError> {
-        let declaration: Declaration = toml::from_str(toml).map_err(|error| SuiteError::File(error.to_string()))?;
+        let declaration: SuiteDeclaration =
+            toml::from_str(toml).map_err(|error| SuiteError::File(error.to_string()))?;
         if BUILT_IN_SUITES.contains(&declaration.name.as_str()) {
             return Err(SuiteError::File(format!(
                 "{:?} is the name of a built-in suite: choose another",
@@ -171,7 +172,7 @@ impl CustomSuite {
 
     /// Returns the sampling settings of the evaluated models.
     fn sampling(&self) -> ItemSampling {
-        let Declaration { temperature, max_tokens, .. } = self.declaration;
+        let SuiteDeclaration { temperature, max_tokens, .. } = self.declaration;
         ItemSampling { temperature, max_tokens, seed: None, logprobs: false }
     }
 
@@ -181,7 +182,7 @@ impl CustomSuite {
 }
 
 /// Returns the verdict levels of the file, or of the ablation.
-fn levels(declaration: &Declaration, options: &SuiteOptions) -> Result<Levels, SuiteError> {
+fn levels(declaration: &SuiteDeclaration, options: &SuiteOptions) -> Result<VerdictScale, SuiteError> {
     let is_pairwise = matches!(declaration.mode, ModeName::PairwiseBaseline);
     let declared = declaration.verdicts;
     if declared.is_some() && !is_pairwise {
@@ -194,11 +195,11 @@ fn levels(declaration: &Declaration, options: &SuiteOptions) -> Result<Levels, S
     };
     options.check(&declaration.name, ablations, &[])?;
     let are_five = declared == Some(VerdictLevels::FiveLevels) || options.ablation.is_some();
-    Ok(if are_five { Levels::Five } else { Levels::Three })
+    Ok(if are_five { VerdictScale::Five } else { VerdictScale::Three })
 }
 
 /// Prepares the prompts of the mode.
-fn judge(declaration: &Declaration, levels: Levels, file: &PromptFile) -> Result<JudgeForm, SuiteError> {
+fn judge(declaration: &SuiteDeclaration, levels: VerdictScale, file: &PromptFile) -> Result<JudgeForm, SuiteError> {
     let judge_prompt = |name: &str, fields| JudgePrompt::new(name, &file.variant(name), fields);
     Ok(match declaration.mode {
         ModeName::PairwiseBaseline => JudgeForm::Pair(Box::new(PairPrompts::new(file, levels)?)),
@@ -264,7 +265,7 @@ impl Suite for CustomSuite {
         rules.read(bytes)
     }
 
-    fn asks(&self, item: &Item, answers: &[Answer]) -> Vec<Ask> {
+    fn asks(&self, item: &Item, answers: &[Answer]) -> Vec<AnswerRequest> {
         match &self.judge {
             JudgeForm::Choice(prompt) => prompt.ask(item, answers),
             JudgeForm::Turn(_) | JudgeForm::Pair(_) => self.turns().asks(item, answers, self.sampling()),

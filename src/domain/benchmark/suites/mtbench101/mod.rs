@@ -7,7 +7,7 @@ mod tasks;
 
 use serde::Deserialize;
 
-use crate::benchmark::item::{Answer, Ask, Item, ItemSampling, Question};
+use crate::benchmark::item::{Answer, AnswerRequest, Item, ItemSampling, Question};
 use crate::benchmark::judging_forms::conversation::{TurnLinks, dialogue};
 use crate::benchmark::judging_forms::logprob_weighted::LOGPROB_WEIGHTED;
 use crate::benchmark::scores::judgement::{JudgeRequest, JudgeTask};
@@ -127,7 +127,7 @@ impl MtBench101 {
     fn by_mean(&self, items: &[Item], verdicts: &Verdicts<'_>) -> Vec<Score> {
         let rule = Part::new(PartKind::Rule, MEAN_OVER_TURNS);
         let dialogue = |item: &Item| mean(&self.turns(item, verdicts)?);
-        let tasks: Vec<Score> = TASKS.iter().filter_map(|task| task_score(task, (items, verdicts), dialogue)).collect();
+        let tasks: Vec<Score> = TASKS.iter().filter_map(|task| task_score(task, items, verdicts, dialogue)).collect();
         let overall = macro_mean(rule.clone(), &tasks);
         let within = |score: Score| Score { part: rule.clone().within(score.part.name), ..score };
         overall.into_iter().chain(tasks.into_iter().map(within)).collect()
@@ -159,7 +159,7 @@ impl Suite for MtBench101 {
         json_items(bytes, item)
     }
 
-    fn asks(&self, item: &Item, answers: &[Answer]) -> Vec<Ask> {
+    fn asks(&self, item: &Item, answers: &[Answer]) -> Vec<AnswerRequest> {
         let sampling = ItemSampling { temperature: Some(0.0), ..ItemSampling::default() };
         self.turns_of(item).asks(item, answers, sampling)
     }
@@ -184,7 +184,7 @@ impl Suite for MtBench101 {
 
     fn score_verdicts(&self, items: &[Item], verdicts: &Verdicts<'_>) -> Scores {
         let worth = |item: &Item| self.item_score(item, verdicts);
-        let tasks: Vec<Score> = TASKS.iter().filter_map(|task| task_score(task, (items, verdicts), worth)).collect();
+        let tasks: Vec<Score> = TASKS.iter().filter_map(|task| task_score(task, items, verdicts, worth)).collect();
         let mut scores: Vec<Score> = macro_mean(Part::overall(), &tasks).into_iter().collect();
         scores.extend(groups(&tasks, &TIERS, |task| task.tier));
         scores.extend(groups(&tasks, &ABILITIES, |task| task.ability));
@@ -229,7 +229,8 @@ fn score_of(item: &Item, verdicts: &Verdicts<'_>, turn: u32) -> Option<f64> {
 /// Computes the score of a task: the mean over its dialogues.
 fn task_score(
     task: &DialogueTask,
-    (items, verdicts): (&[Item], &Verdicts<'_>),
+    items: &[Item],
+    verdicts: &Verdicts<'_>,
     dialogue: impl Fn(&Item) -> Option<f64>,
 ) -> Option<Score> {
     let dialogues = items.iter().filter(|item| item.category == task.code);

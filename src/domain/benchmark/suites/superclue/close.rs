@@ -6,7 +6,7 @@
 use serde::Deserialize;
 
 use super::{capability_of, known_capability, parts};
-use crate::benchmark::item::{Answer, Ask, Id, Item, Question};
+use crate::benchmark::item::{Answer, AnswerRequest, Id, Item, Question};
 use crate::benchmark::judging_forms::multiple_choice::{
     ChoicePrompt, OptionTexts, choices, item_score, judgings, read, scores,
 };
@@ -78,7 +78,7 @@ impl Suite for SuperClueClose {
         json_items(bytes, item)
     }
 
-    fn asks(&self, item: &Item, answers: &[Answer]) -> Vec<Ask> {
+    fn asks(&self, item: &Item, answers: &[Answer]) -> Vec<AnswerRequest> {
         self.prompt.ask(item, answers)
     }
 

@@ -153,14 +153,14 @@ fn latest_reviews(reviews: &[DraftReview], stage: u8) -> Vec<&DraftReview> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::judging::verdict::Letter;
+    use crate::judging::verdict::OptionLetter;
 
     #[test]
     fn the_last_object_of_a_reply_is_the_draft() {
         let reply =
             "好的：\n```json\n{\"问题\": \"{x}是几？\", \"选项\": \"A. 1 B. 2 C. 3 D. 4\", \"答案\": \"D\"}\n```";
         let draft = Draft::parse(reply).unwrap();
-        assert_eq!((draft.question.as_str(), draft.choices.correct), ("{x}是几？", Letter::D));
+        assert_eq!((draft.question.as_str(), draft.choices.correct), ("{x}是几？", OptionLetter::D));
         assert_eq!(draft.choices.options, ["1", "2", "3", "4"]);
         assert_eq!(Draft::parse("不会"), Err(DraftError::NoObject));
         let two = Draft::parse(r#"{"question": "q", "choices": ["a", "b"], "answer": "A"}"#).unwrap_err();

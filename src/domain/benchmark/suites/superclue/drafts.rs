@@ -12,7 +12,7 @@ use super::construction::Draft;
 use crate::benchmark::item::{Choices, Item};
 use crate::benchmark::judging_forms::multiple_choice::{OptionTexts, choices};
 use crate::benchmark::suite_data_file::{DataError, DataProblem, json_lines};
-use crate::judging::verdict::Letter;
+use crate::judging::verdict::OptionLetter;
 
 /// Prefix of each line.
 pub const LINE_PREFIX: &[u8] = b"{\"id\":";
@@ -169,7 +169,7 @@ fn original(item: &Item) -> &str {
 }
 
 pub(super) fn by_letter(choices: &Choices) -> OptionTexts {
-    let pairs = Letter::ALL.iter().zip(&choices.options);
+    let pairs = OptionLetter::ALL.iter().zip(&choices.options);
     let texts: BTreeMap<_, _> = pairs.map(|(letter, text)| (letter.as_str().to_owned(), text.clone())).collect();
     OptionTexts::ByLetter(texts)
 }

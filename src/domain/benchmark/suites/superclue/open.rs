@@ -6,7 +6,7 @@
 use serde::Deserialize;
 
 use super::{AnswerKind, capability_of, known_capability, parts};
-use crate::benchmark::item::{Answer, Ask, Id, Item, ItemSampling, Question};
+use crate::benchmark::item::{Answer, AnswerRequest, Id, Item, ItemSampling, Question};
 use crate::benchmark::judging_forms::conversation::TurnLinks;
 use crate::benchmark::judging_forms::pairwise::{FIVE_LEVELS, PairPrompts, ReferenceUse, item_score, reminder, scores};
 use crate::benchmark::scores::judgement::JudgeTask;
@@ -15,7 +15,7 @@ use crate::benchmark::suite_data_file::{DataError, DataProblem, json_items};
 use crate::benchmark::suite_options::{SuiteError, SuiteOptions};
 use crate::benchmark::{JudgeMode, Suite};
 use crate::judging::prompt_file::PromptFile;
-use crate::judging::verdict::pairwise::Levels;
+use crate::judging::verdict::pairwise::VerdictScale;
 use crate::judging::verdict::{Verdict, VerdictError, original_parsers};
 use crate::language::Language;
 
@@ -31,7 +31,7 @@ const TURN_LINKS: TurnLinks = TurnLinks { first: 1, own_context: true };
 pub struct SuperClueOpen {
     variant: String,
     judge_prompts: PairPrompts,
-    levels: Levels,
+    levels: VerdictScale,
     first_token: bool,
 }
 
@@ -51,9 +51,9 @@ impl SuperClueOpen {
     /// # Errors
     /// [`SuiteError`] if an option is unknown or a prompt lacks a field.
     pub fn new(options: &SuiteOptions) -> Result<Self, SuiteError> {
-        let levels = if options.ablation.is_some() { Levels::Five } else { Levels::Three };
+        let levels = if options.ablation.is_some() { VerdictScale::Five } else { VerdictScale::Three };
         // FastChat has three verdicts.
-        let switches: &[&str] = if levels == Levels::Three { &[FIRST_TOKEN] } else { &[] };
+        let switches: &[&str] = if levels == VerdictScale::Three { &[FIRST_TOKEN] } else { &[] };
         options.check("superclue-open", &[FIVE_LEVELS], switches)?;
         let file = PromptFile::parse(options.prompt.as_deref().unwrap_or(PROMPT));
         let first_token = options.has(FIRST_TOKEN);
@@ -86,7 +86,7 @@ impl Suite for SuperClueOpen {
         json_items(bytes, item)
     }
 
-    fn asks(&self, item: &Item, answers: &[Answer]) -> Vec<Ask> {
+    fn asks(&self, item: &Item, answers: &[Answer]) -> Vec<AnswerRequest> {
         TURN_LINKS.asks(item, answers, ItemSampling::default())
     }
 

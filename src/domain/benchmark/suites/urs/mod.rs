@@ -7,7 +7,7 @@ mod intents;
 
 use serde::Deserialize;
 
-use crate::benchmark::item::{Answer, Ask, Item, ItemSampling, Question};
+use crate::benchmark::item::{Answer, AnswerRequest, Item, ItemSampling, Question};
 use crate::benchmark::judging_forms::logprob_weighted::LOGPROB_WEIGHTED;
 use crate::benchmark::judging_forms::pointwise;
 use crate::benchmark::scores::judgement::{JudgeRequest, JudgeTask};
@@ -136,7 +136,7 @@ impl Suite for Urs {
         checked(items)
     }
 
-    fn asks(&self, item: &Item, answers: &[Answer]) -> Vec<Ask> {
+    fn asks(&self, item: &Item, answers: &[Answer]) -> Vec<AnswerRequest> {
         pointwise::ask(item, answers, ItemSampling::default())
     }
 
@@ -213,11 +213,11 @@ impl<'v> Case<'v> {
 }
 
 /// Part with the filter of its cases.
-type PartOfCases = (Part, Box<dyn Fn(&Case<'_>) -> bool>);
+type PartWithFilter = (Part, Box<dyn Fn(&Case<'_>) -> bool>);
 
 /// Returns the parts: overall, two blocks, six intents, and the API cases, which are in one of them.
-fn parts() -> Vec<PartOfCases> {
-    let mut parts: Vec<PartOfCases> = vec![(Part::overall(), Box::new(|_: &Case<'_>| true))];
+fn parts() -> Vec<PartWithFilter> {
+    let mut parts: Vec<PartWithFilter> = vec![(Part::overall(), Box::new(|_: &Case<'_>| true))];
     for block in [OBJECTIVE, SUBJECTIVE] {
         let belongs = move |case: &Case<'_>| case.intent.block == block;
         parts.push((Part::new(PartKind::Group, block), Box::new(belongs)));

@@ -42,7 +42,7 @@ pub(super) struct ArenaPairs {
 impl ArenaPairs {
     fn new(names: &[String], options: &RiggingOptions, log: &VoteLog) -> Result<Self, RiggingError> {
         let leaderboard = leaderboard_of(&ComparisonSet::from_log(log), log, &LeaderboardOptions::default())?;
-        let mut pool = ModelPool::new(names.iter().map(|name| entry(name, &leaderboard)).collect());
+        let mut pool = ModelPool::new(names.iter().map(|name| pool_entry(name, &leaderboard)).collect());
         for (first, second, counts) in ComparisonSet::from_log(log).pairs() {
             let [first, second] = [first, second].map(|model| ModelId::new(names[model as usize].clone()));
             pool.set_pair_votes(&first, &second, counts.total());
@@ -63,7 +63,7 @@ impl ArenaPairs {
     }
 }
 
-fn entry(name: &str, leaderboard: &Leaderboard) -> PoolEntry {
+fn pool_entry(name: &str, leaderboard: &Leaderboard) -> PoolEntry {
     let ranked = leaderboard.models.iter().find(|model| model.model == name);
     PoolEntry {
         id: ModelId::new(name),

@@ -61,7 +61,8 @@ impl Attack {
     pub(super) fn new(
         options: &RiggingOptions,
         arena: &SimulatedArena,
-        (strategy, honest_share): (AttackStrategy, f64),
+        strategy: AttackStrategy,
+        honest_share: f64,
         target: usize,
     ) -> Result<Self, RiggingError> {
         let mut rng = ChaCha8Rng::seed_from_u64(options.simulation.seed);
@@ -89,7 +90,7 @@ impl Attack {
                 },
                 AttackStrategy::VoteEverywhere => {
                     if attack.votes.len().is_multiple_of(VOTES_PER_LEADERBOARD_READ) || aim.is_none() {
-                        aim = Some(Aim::new(&log, target)?);
+                        aim = Some(VoteInfluence::new(&log, target)?);
                     }
                     aim.as_ref().map_or(Outcome::Tie, |aim| aim.best_vote(seen))
                 }
@@ -153,13 +154,13 @@ fn recognize(model: usize, models: usize, accuracy: f64, rng: &mut impl Rng) -> 
 }
 
 /// Influence of votes on the gap between the target and the next model above it.
-struct Aim {
+struct VoteInfluence {
     crowd: CrowdExpectation,
     /// Influence by parameter.
     pull: Vec<f64>,
 }
 
-impl Aim {
+impl VoteInfluence {
     fn new(log: &VoteLog, target: usize) -> Result<Self, RiggingError> {
         let crowd = CrowdExpectation::new(log)?.ok_or(crate::rating::FitError::NoVoters)?;
         let target = crowd.parameter(target).ok_or(crate::rating::FitError::NoVoters)?;

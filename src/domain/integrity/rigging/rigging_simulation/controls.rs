@@ -70,7 +70,7 @@ impl Default for ControlLimits {
 }
 
 /// Arena under one control.
-pub(super) struct Controlled<'a> {
+pub(super) struct ArenaUnderControl<'a> {
     options: &'a RiggingOptions,
     arena: &'a SimulatedArena,
     control: Control,
@@ -92,7 +92,7 @@ pub(super) struct PlaceAfter {
     pub(super) accounts_hit: f64,
 }
 
-impl<'a> Controlled<'a> {
+impl<'a> ArenaUnderControl<'a> {
     pub(super) fn new(
         options: &'a RiggingOptions,
         arena: &'a SimulatedArena,
@@ -103,8 +103,8 @@ impl<'a> Controlled<'a> {
             reweight: if control == Control::Weights { Reweight::PairCount } else { Reweight::None },
             ..LeaderboardOptions::default()
         };
-        let kept = kept(&arena.log, control, options)?;
-        let honest = rated(&arena.log, &kept);
+        let kept = rated_rows(&arena.log, control, options)?;
+        let honest = rated_comparisons(&arena.log, &kept);
         let places = places_of(&leaderboard_of(&honest, &arena.log, &leaderboard_options)?, &arena.names);
         let lost = kept.iter().filter(|kept| !**kept).count();
         let voters = arena.log.voters.as_ref();
@@ -180,19 +180,19 @@ impl<'a> Controlled<'a> {
             let account = index / self.options.votes_per_account;
             log.voters.iter_mut().for_each(|voters| voters.push(Some(&format!("rigger-{account}"))));
         }
-        let kept = kept(&log, Control::FlaggedExcluded, self.options)?;
-        Ok((rated(&log, &kept), kept[self.arena.log.len()..].to_vec()))
+        let kept = rated_rows(&log, Control::FlaggedExcluded, self.options)?;
+        Ok((rated_comparisons(&log, &kept), kept[self.arena.log.len()..].to_vec()))
     }
 }
 
-fn rated(log: &VoteLog, kept: &[bool]) -> ComparisonSet {
+fn rated_comparisons(log: &VoteLog, kept: &[bool]) -> ComparisonSet {
     let mut log = log.clone();
     log.retain(kept);
     ComparisonSet::from_log(&log)
 }
 
 /// Returns for each vote whether it is rated.
-fn kept(log: &VoteLog, control: Control, options: &RiggingOptions) -> Result<Vec<bool>, RiggingError> {
+fn rated_rows(log: &VoteLog, control: Control, options: &RiggingOptions) -> Result<Vec<bool>, RiggingError> {
     let all = vec![true; log.len()];
     let Some(voters) = &log.voters else { return Ok(all) };
     match control {

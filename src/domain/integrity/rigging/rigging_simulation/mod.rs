@@ -21,7 +21,7 @@ pub use controls::{Control, ControlLimits};
 
 use self::arena::SimulatedArena;
 use self::attack::Attack;
-use self::controls::{Controlled, PlaceAfter};
+use self::controls::{ArenaUnderControl, PlaceAfter};
 use crate::battle::pairing::PairingRules;
 use crate::rating::FitError;
 use crate::rating::simulate::{SimulationError, SimulationOptions};
@@ -158,22 +158,22 @@ pub fn simulate_rigging(
         .collect();
     let steps = real_len(ways.len() * (controls.len() * targets.len() + targets.len()));
     let mut done = 0.0;
-    for way in ways {
+    for (strategy, honest_share) in ways {
         let mut attacks = Vec::new();
         for &target in &targets {
-            attacks.push(Attack::new(options, &arena, way, target)?);
+            attacks.push(Attack::new(options, &arena, strategy, honest_share, target)?);
             done += 1.0;
             progress(done / steps);
         }
         for &control in controls {
-            let controlled = Controlled::new(options, &arena, control)?;
+            let controlled = ArenaUnderControl::new(options, &arena, control)?;
             let mut outcomes = Vec::new();
             for attack in &attacks {
                 outcomes.push(TargetOutcome::new(options, &controlled, attack)?);
                 done += 1.0;
                 progress(done / steps);
             }
-            results.push(summary(way, &controlled, &outcomes));
+            results.push(summarize_targets(strategy, honest_share, &controlled, &outcomes));
         }
     }
     Ok(results)
@@ -224,7 +224,11 @@ struct TargetOutcome {
 }
 
 impl TargetOutcome {
-    fn new(options: &RiggingOptions, controlled: &Controlled<'_>, attack: &Attack) -> Result<Self, RiggingError> {
+    fn new(
+        options: &RiggingOptions,
+        controlled: &ArenaUnderControl<'_>,
+        attack: &Attack,
+    ) -> Result<Self, RiggingError> {
         let before = controlled.place_before(attack.target());
         let mut known = HashMap::new();
         let mut after = |rigged: usize| -> Result<PlaceAfter, RiggingError> {
@@ -238,7 +242,7 @@ impl TargetOutcome {
         let mut effects = Vec::new();
         for rigged in RIGGED_VOTES {
             let found = after(rigged)?;
-            effects.push((attack.battles(rigged), found, signed(before) - signed(found.place)));
+            effects.push((attack.battles(rigged), found, place_as_i64(before) - place_as_i64(found.place)));
         }
         let mut costs = Vec::new();
         for places in PLACE_GAINS {
@@ -253,7 +257,7 @@ impl TargetOutcome {
     }
 }
 
-fn signed(place: u64) -> i64 {
+fn place_as_i64(place: u64) -> i64 {
     i64::try_from(place).unwrap_or(i64::MAX)
 }
 
@@ -276,9 +280,10 @@ fn fewest(
     Ok(Some(enough))
 }
 
-fn summary(
-    (strategy, honest_share): (AttackStrategy, f64),
-    controlled: &Controlled<'_>,
+fn summarize_targets(
+    strategy: AttackStrategy,
+    honest_share: f64,
+    controlled: &ArenaUnderControl<'_>,
     outcomes: &[TargetOutcome],
 ) -> RiggingResult {
     let targets = real_len(outcomes.len());

@@ -111,7 +111,8 @@ impl<'a> Voter<'a> {
         self.information[second] += difference;
         let (mut both, mut by_nu) = (0.0, 0.0);
         if let Some(nu) = self.nu {
-            (both, by_nu) = (vote.weight * probabilities.by_both(), vote.weight * probabilities.by_log_nu_twice());
+            (both, by_nu) =
+                (vote.weight * probabilities.mixed_second_derivative(), vote.weight * probabilities.by_log_nu_twice());
             self.score[nu] += vote.weight * score.log_nu;
             self.information[nu] += by_nu;
         }

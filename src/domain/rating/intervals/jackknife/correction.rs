@@ -46,7 +46,7 @@ impl Correction {
             }
             curvature(&self.moved, &mut self.term);
             self.sum.iter_mut().zip(&self.term).for_each(|(sum, term)| *sum += term);
-            if largest(&self.term) <= TERM_TOLERANCE * largest(&self.sum) {
+            if max_abs(&self.term) <= TERM_TOLERANCE * max_abs(&self.sum) {
                 return Some(&self.sum);
             }
         }
@@ -68,7 +68,7 @@ impl Correction {
     }
 }
 
-fn largest(values: &[f64]) -> f64 {
+fn max_abs(values: &[f64]) -> f64 {
     values.iter().fold(0.0, |most, value| most.max(value.abs()))
 }
 

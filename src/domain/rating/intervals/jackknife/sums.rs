@@ -36,14 +36,14 @@ pub(in crate::rating) struct SumsOfVoters {
     information: Vec<(f64, f64)>,
     voters: usize,
     /// Parameters that are not determined without one of the voters.
-    carried: Vec<bool>,
+    single_voter: Vec<bool>,
 }
 
 impl SumsOfVoters {
     pub(in crate::rating) fn new(size: usize) -> Self {
         let meat = if size > MANY_PARAMETERS { DMatrix::zeros(0, 0) } else { DMatrix::zeros(size, size) };
         let information = vec![(0.0, 0.0); size];
-        Self { meat, scores: Vec::new(), information, voters: 0, carried: vec![false; size] }
+        Self { meat, scores: Vec::new(), information, voters: 0, single_voter: vec![false; size] }
     }
 
     /// Adds a voter whose votes touch some parameters, in ascending order: w_g and h_g there.
@@ -78,7 +78,7 @@ impl SumsOfVoters {
 
     /// Marks parameters that are not determined without a voter.
     pub(in crate::rating) fn carry(&mut self, parameters: &[usize]) {
-        parameters.iter().for_each(|&parameter| self.carried[parameter] = true);
+        parameters.iter().for_each(|&parameter| self.single_voter[parameter] = true);
     }
 
     /// Marks the parameters on which a voter has all the information; `total` is that of all voters. The voter's score is zero there
@@ -91,7 +91,7 @@ impl SumsOfVoters {
     ) {
         for (&parameter, own) in touched.iter().zip(information) {
             if (total[parameter] - own).abs() <= MIN_INFORMATION_SHARE * total[parameter].abs() {
-                self.carried[parameter] = true;
+                self.single_voter[parameter] = true;
             }
         }
     }
@@ -114,7 +114,7 @@ impl SumsOfVoters {
             for (sum, own) in total.information.iter_mut().zip(part.information) {
                 *sum = (sum.0 + own.0, sum.1 + own.1);
             }
-            total.carried.iter_mut().zip(part.carried).for_each(|(carried, own)| *carried |= own);
+            total.single_voter.iter_mut().zip(part.single_voter).for_each(|(single_voter, own)| *single_voter |= own);
         }
         total.meat.fill_lower_triangle_with_upper_triangle();
         let wide: Vec<(Vec<usize>, Vec<f64>)> = wide.into_iter().flatten().collect();
@@ -122,8 +122,8 @@ impl SumsOfVoters {
         total
     }
 
-    pub(in crate::rating) fn carried(&self) -> &[bool] {
-        &self.carried
+    pub(in crate::rating) fn single_voter(&self) -> &[bool] {
+        &self.single_voter
     }
 
     /// Computes (G−1)/G; `None` for fewer than two voters.

@@ -22,7 +22,7 @@ const BRIDGES_LISTED: usize = 5;
 pub(super) fn notes(
     tally: &Tally,
     leaderboard: &Leaderboard,
-    carried: &[usize],
+    single_voter: &[usize],
     options: &LeaderboardOptions,
 ) -> Vec<RatingNote> {
     if leaderboard.models.is_empty() {
@@ -40,8 +40,8 @@ pub(super) fn notes(
         notes.extend(one_way_votes(leaderboard));
     }
     notes.extend(leaderboard.bootstrap.and_then(infinite_replicates));
-    notes.extend(missing_intervals(leaderboard, carried));
-    notes.extend(carried_by_one_voter(tally, carried));
+    notes.extend(missing_intervals(leaderboard, single_voter));
+    notes.extend(carried_by_one_voter(tally, single_voter));
     notes.extend(few_voters(leaderboard));
     let models = confusable_names(tally.models.iter().map(|model| model.name.as_str()));
     notes.extend((!models.is_empty()).then_some(RatingNote::AlikeNames { models }));
@@ -64,13 +64,13 @@ fn has_interval(model: &RankedModel) -> bool {
 }
 
 /// Returns the reason for missing intervals of models that are compared with others.
-fn missing_intervals(leaderboard: &Leaderboard, carried: &[usize]) -> Option<RatingNote> {
+fn missing_intervals(leaderboard: &Leaderboard, single_voter: &[usize]) -> Option<RatingNote> {
     let rated = |model: &&RankedModel| model.unbounded.is_none();
     let compared = |model: &RankedModel| {
         leaderboard.models.iter().filter(rated).any(|o| o.model != model.model && o.component == model.component)
     };
     let missing = |model: &RankedModel| !has_interval(model) && compared(model);
-    if leaderboard.models.iter().filter(rated).filter(|model| missing(model)).count() <= carried.len() {
+    if leaderboard.models.iter().filter(rated).filter(|model| missing(model)).count() <= single_voter.len() {
         return None;
     }
     match leaderboard.interval {
@@ -80,8 +80,8 @@ fn missing_intervals(leaderboard: &Leaderboard, carried: &[usize]) -> Option<Rat
     }
 }
 
-fn carried_by_one_voter(tally: &Tally, carried: &[usize]) -> Option<RatingNote> {
-    let models: Vec<String> = carried.iter().map(|&model| tally.models[model].name.clone()).collect();
+fn carried_by_one_voter(tally: &Tally, single_voter: &[usize]) -> Option<RatingNote> {
+    let models: Vec<String> = single_voter.iter().map(|&model| tally.models[model].name.clone()).collect();
     (!models.is_empty()).then_some(RatingNote::CarriedByOneVoter { models })
 }
 

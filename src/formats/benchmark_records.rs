@@ -174,7 +174,7 @@ fn verdict(suite: &dyn Suite, path: &Path, record: &Record, item: &Item) -> Resu
     let raw_text = record.text(&JUDGEMENT_COLUMNS);
     let parsed = match &raw_text {
         Some(text) => suite.parse(item, SplitReply::split(text).reply).map_err(Status::from),
-        None => scored(suite, path, record)?,
+        None => read_score_verdict(suite, path, record)?,
     };
     if let (Some(_), Ok(Verdict::Rating(rating))) = (&raw_text, &parsed) {
         check_same_score(path, record, rating.score)?;
@@ -211,7 +211,11 @@ fn check_same_score(path: &Path, record: &Record, said: f64) -> Result<(), Bench
 }
 
 /// Reads a verdict of which only the score is known; a score out of range has that status. Dimensions out of range are absent.
-fn scored(suite: &dyn Suite, path: &Path, record: &Record) -> Result<Result<Verdict, Status>, BenchFileError> {
+fn read_score_verdict(
+    suite: &dyn Suite,
+    path: &Path,
+    record: &Record,
+) -> Result<Result<Verdict, Status>, BenchFileError> {
     let score = record.real(path, "score")?;
     let score = score.ok_or_else(|| record.refuse(path, "it has neither raw_text nor judgment nor score: give one"))?;
     if matches!(suite.mode(), JudgeMode::PairwiseBaseline | JudgeMode::MultipleChoice) {

@@ -45,14 +45,14 @@ pub struct ScoreOpinion {
 
 /// Judgements of annotators on an item.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct ItemOpinions {
+pub struct ItemJudgementSummary {
     /// Preferences by campaign and pair.
     pub pairs: Vec<PairOpinion>,
     /// Mean scores by campaign and model.
     pub scores: Vec<ScoreOpinion>,
 }
 
-impl ItemOpinions {
+impl ItemJudgementSummary {
     /// Aggregates judgements. A ranking counts as a preference in each pair.
     #[must_use]
     pub fn new(judgements: &[ItemJudgement]) -> Self {
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn a_preference_counts_for_its_model_on_either_side() {
-        let opinions = ItemOpinions::new(&[
+        let opinions = ItemJudgementSummary::new(&[
             judgement(&["a", "b"], UnitJudgement::Outcome(Outcome::AWins)),
             judgement(&["b", "a"], UnitJudgement::Outcome(Outcome::BWins)),
             judgement(&["b", "a"], UnitJudgement::Outcome(Outcome::BothBad)),
@@ -153,10 +153,10 @@ mod tests {
     #[test]
     fn scores_are_a_mean_and_what_fits_no_answers_counts_nothing() {
         let scores = [2, 5].map(|score| judgement(&["a"], UnitJudgement::Score(score)));
-        let opinions = ItemOpinions::new(&scores);
+        let opinions = ItemJudgementSummary::new(&scores);
         assert_eq!((opinions.scores[0].mean.to_bits(), opinions.scores[0].scores), (3.5_f64.to_bits(), 2));
         let odd =
             [judgement(&["a", "b"], UnitJudgement::Score(3)), judgement(&["a"], UnitJudgement::Outcome(Outcome::Tie))];
-        assert!(ItemOpinions::new(&odd).is_empty());
+        assert!(ItemJudgementSummary::new(&odd).is_empty());
     }
 }
