@@ -34,7 +34,7 @@ impl<T> BatchWriter<T> {
     /// Commits until every sender is gone.
     ///
     /// # Errors
-    /// The first failure. The rows sent with it are not stored, and their senders get the error.
+    /// The first failure. The rows sent with it are not stored, and [`BatchSender::keep`] returns `false` to their senders.
     pub async fn run<E, F>(mut self, commit: impl Fn(Vec<T>) -> F) -> Result<(), E>
     where
         F: Future<Output = Result<(), E>>,

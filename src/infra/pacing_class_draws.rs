@@ -5,11 +5,11 @@ use hmac::{Hmac, KeyInit, Mac};
 use secrecy::ExposeSecret;
 use sha2::Sha256;
 
-use crate::clock::Clock;
 use crate::domain::battle::BattleId;
 use crate::domain::battle::pacing::ClassDraw;
 use crate::rng::SharedRng;
 use crate::storage::{Store, StoreError};
+use crate::time::clock::Clock;
 
 /// Name of the key among the database's secrets.
 const KEY_NAME: &str = "class_draw_key";

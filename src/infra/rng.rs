@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 
-use crate::clock::Clock;
+use crate::time::clock::Clock;
 
 /// Shared random number generator.
 pub struct SharedRng {

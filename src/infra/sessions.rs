@@ -11,11 +11,11 @@ use hmac::{Hmac, KeyInit, Mac};
 use secrecy::ExposeSecret;
 use sha2::{Digest, Sha256};
 
-use crate::clock::Clock;
 use crate::domain::battle::VisitorId;
 use crate::domain::hex::{decode_hex, hex};
 use crate::rng::SharedRng;
 use crate::storage::{Store, StoreError};
+use crate::time::clock::Clock;
 
 /// Name of the key among the database's secrets.
 const KEY_NAME: &str = "session_key";

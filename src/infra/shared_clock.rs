@@ -12,9 +12,9 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
-use crate::clock::{Clock, time_since_boot};
 use crate::domain::time::Timestamp;
 use crate::storage::{Store, StoreError};
+use crate::time::clock::{Clock, time_since_boot};
 
 /// Difference that a time server corrects: below it the machine's clock is used as it is.
 const TOLERANCE_MS: i64 = 2_000;
@@ -53,7 +53,7 @@ impl Clock for SharedClock {
     fn now(&self) -> Timestamp {
         let mut correction = self.correction.lock();
         let shown = self.clock.now();
-        correction.undo_jump(shown, (self.since_boot)());
+        correction.absorb_jump(shown, (self.since_boot)());
         Timestamp(shown.0.saturating_add(correction.offset_ms))
     }
 
@@ -76,7 +76,7 @@ impl Clock for SharedClock {
 
 impl ClockCorrection {
     /// Compares both clocks of the machine. If its time of day was set, the shared time continues as before.
-    fn undo_jump(&mut self, shown: Timestamp, since_boot: Duration) {
+    fn absorb_jump(&mut self, shown: Timestamp, since_boot: Duration) {
         let (former, former_since_boot) = std::mem::replace(&mut self.latest, (shown, since_boot));
         let passed = since_boot.saturating_sub(former_since_boot).as_millis();
         let passed = i64::try_from(passed).unwrap_or(i64::MAX);

@@ -33,7 +33,7 @@ impl Settings {
             return Err(ConfigError::Invalid { origin: format!("LANGYA_{name}"), reason });
         }
         for (name, value) in env.overrides() {
-            overlay(&mut table, name, value)
+            apply_variable(&mut table, name, value)
                 .map_err(|reason| ConfigError::Invalid { origin: format!("LANGYA__{name}"), reason })?;
         }
         let settings: Settings =
@@ -192,10 +192,10 @@ fn suggested_variable(name: &str) -> Option<String> {
 /// be foreign: Kubernetes sets `LANGYA_PORT` for a service of that name.
 #[must_use]
 pub fn ignored_variables(env: &Environment) -> Vec<(String, String)> {
-    env.others().filter_map(|name| Some((format!("LANGYA_{name}"), instead_of(name)?))).collect()
+    env.others().filter_map(|name| Some((format!("LANGYA_{name}"), suggested_name(name)?))).collect()
 }
 
-fn instead_of(name: &str) -> Option<String> {
+fn suggested_name(name: &str) -> Option<String> {
     let key = name.to_lowercase();
     match key.as_str() {
         "config" => return Some("the flag --config".into()),
@@ -209,7 +209,7 @@ fn instead_of(name: &str) -> Option<String> {
 }
 
 /// Sets `SECTION__KEY=value` in the table: verbatim if the key holds text, otherwise parsed as a TOML number, boolean or list.
-fn overlay(table: &mut toml::Table, name: &str, value: &str) -> Result<(), String> {
+fn apply_variable(table: &mut toml::Table, name: &str, value: &str) -> Result<(), String> {
     let lower = name.to_lowercase();
     let Some((section, key)) = lower.split_once("__") else {
         return Err("names no key: write LANGYA__SECTION__KEY".into());

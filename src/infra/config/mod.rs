@@ -116,7 +116,7 @@ pub enum ConfigError {
     },
     /// A key variable is named but unset.
     #[error(
-        "model \"{model}\" needs the key variable {variable}, which is unset or empty: export it, or take api_key_env out"
+        "model \"{model}\" needs the key variable {variable}, which is unset or empty: export it where the arena runs, or remove api_key_env"
     )]
     MissingKey {
         /// The model's id.
@@ -139,7 +139,7 @@ pub enum ConfigError {
     },
     /// No battle could start.
     #[error(
-        "a battle needs two models and {0} can be drawn: add [[models]] with a weight above 0, or set \
+        "a battle needs two models and {0} can take part: add [[models]] with a weight above 0, or set \
          providers.practice = \"always\""
     )]
     TooFewModels(usize),

@@ -9,7 +9,7 @@ use parking_lot::{Mutex, MutexGuard};
 
 /// Concurrent turns by counter name; entries with zero are removed.
 #[derive(Debug, Clone, Default)]
-pub(super) struct UnderWay(Arc<Mutex<HashMap<String, u32>>>);
+pub(super) struct ConcurrentTurns(Arc<Mutex<HashMap<String, u32>>>);
 
 /// A concurrency limit and the counter that it applies to.
 #[derive(Debug, Clone)]
@@ -22,11 +22,11 @@ pub(super) struct ConcurrencyLimit {
 #[derive(Debug)]
 #[must_use = "the place is free again when this is dropped"]
 pub struct TurnPermit {
-    under_way: UnderWay,
+    under_way: ConcurrentTurns,
     names: Vec<String>,
 }
 
-impl UnderWay {
+impl ConcurrentTurns {
     /// Takes one slot of each limit; `None` if one of them has none left, and then takes none.
     pub(super) fn take(&self, places: Vec<ConcurrencyLimit>) -> Option<TurnPermit> {
         let mut counts = self.lock();
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn a_place_is_free_again_when_its_turn_has_ended() {
-        let under_way = UnderWay::default();
+        let under_way = ConcurrentTurns::default();
         let first = under_way.take(places(&[("ann", 2)])).unwrap();
         let _second = under_way.take(places(&[("ann", 2)])).unwrap();
         assert!(under_way.take(places(&[("ann", 2)])).is_none());
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn no_place_is_taken_where_one_of_several_is_missing() {
-        let under_way = UnderWay::default();
+        let under_way = ConcurrentTurns::default();
         let home = under_way.take(places(&[("home", 1)])).unwrap();
         assert!(under_way.take(places(&[("ann", 1), ("home", 1)])).is_none());
         drop(home);

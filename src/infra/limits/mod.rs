@@ -40,7 +40,7 @@ pub enum LimitedAction {
     Vote,
     /// A battle that a client resumes.
     Resume,
-    /// The text of a reply, requested again by a client.
+    /// The text of a reply, requested again by a client, or the rendered texts of a campaign's assignment.
     Text,
     /// An image upload.
     Image,

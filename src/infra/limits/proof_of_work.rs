@@ -10,12 +10,12 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::{Caller, RateLimits, SingleUse};
-use crate::clock::Clock;
 use crate::config::CurrentSettings;
 use crate::domain::access::proof_of_work::{self, Puzzles};
 use crate::metrics;
 use crate::rng::SharedRng;
 use crate::sessions::Sessions;
+use crate::time::clock::Clock;
 
 /// Lifetime of a challenge: longer than any client needs, and short enough to remember used solutions.
 const CHALLENGE_LIFETIME: Duration = Duration::from_secs(120);
@@ -116,7 +116,7 @@ impl Proofs {
     /// [`ProofRequired`], with a challenge.
     pub fn check(&self, caller: &Caller, solution: Option<&Solution>) -> Result<CheckedSolution, ProofRequired> {
         let pressure = self.limits.used_turn_share(caller);
-        let Some(puzzles) = proof_of_work::puzzles_under(pressure, self.settings.now().limits.proof_above) else {
+        let Some(puzzles) = proof_of_work::required_work(pressure, self.settings.now().limits.proof_above) else {
             return Ok(CheckedSolution(None));
         };
         match solution {
@@ -138,7 +138,7 @@ impl Proofs {
             return Ok(());
         }
         let pressure = self.limits.used_turn_share(caller).max(f64::MIN_POSITIVE);
-        let puzzles = proof_of_work::puzzles_under(pressure, 0.0);
+        let puzzles = proof_of_work::required_work(pressure, 0.0);
         let puzzles = puzzles.expect("there is some pressure above none");
         Err(self.refusal(caller, puzzles, ProofProblem::Used))
     }

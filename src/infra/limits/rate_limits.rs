@@ -3,7 +3,7 @@
 use parking_lot::{Mutex, MutexGuard};
 use tokio::time::Instant;
 
-use super::concurrency::{ConcurrencyLimit, TurnPermit, UnderWay};
+use super::concurrency::{ConcurrencyLimit, ConcurrentTurns, TurnPermit};
 use super::gcra::{Count, LimitAnswer, LimitCounts, TimesUntilFull, Wait, rates};
 use super::redis_counts::SharedCounts;
 use super::{Caller, LimitScope, LimitedAction, RateLimited, SharedBackends, TurnRefused};
@@ -21,7 +21,7 @@ const RESUMES_PER_NETWORK: WindowLimits = WindowLimits::new(1_200, 0, 0);
 /// Rate limits of the arena.
 pub struct RateLimits {
     settings: CurrentSettings,
-    under_way: UnderWay,
+    under_way: ConcurrentTurns,
     local: Mutex<LimitCounts>,
     shared: Option<SharedCounts>,
 }
@@ -31,7 +31,7 @@ impl RateLimits {
     #[must_use]
     pub fn new(settings: CurrentSettings, shared: Option<SharedBackends>) -> Self {
         let shared = shared.map(SharedCounts::new);
-        Self { settings, under_way: UnderWay::default(), local: Mutex::default(), shared }
+        Self { settings, under_way: ConcurrentTurns::default(), local: Mutex::default(), shared }
     }
 
     /// Counts one action.
@@ -51,7 +51,7 @@ impl RateLimits {
         self.count_in_this_process(LimitedAction::Resume, caller)
     }
 
-    /// Counts one requested reply text, in this process alone like a resume: a small frame causes a long answer.
+    /// Counts one requested reply text or rendered assignment, in this process alone like a resume: a small request causes a long answer.
     ///
     /// # Errors
     /// [`RateLimited`] if it exceeds a limit; then it is not counted.

@@ -34,7 +34,7 @@ impl SingleUse {
 
     /// Claims a name; `false` if it was used before.
     pub async fn claim(&self, name: &str, remembered: Duration) -> bool {
-        if !self.claim_here(name, remembered) {
+        if !self.claim_locally(name, remembered) {
             return false;
         }
         let Some((redis, stored)) = &self.shared else { return true };
@@ -44,7 +44,7 @@ impl SingleUse {
         }
     }
 
-    fn claim_here(&self, name: &str, remembered: Duration) -> bool {
+    fn claim_locally(&self, name: &str, remembered: Duration) -> bool {
         let (mut seen, now) = (self.seen.lock(), Instant::now());
         if seen.len() >= MAX_NAMES {
             seen.retain(|_, until| *until > now);

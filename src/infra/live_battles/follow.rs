@@ -36,6 +36,7 @@ impl LiveBattle {
     pub fn catch_up(&self, record: BattleRecord, apart: u64) {
         let mut state = self.state();
         state.active.catch_up(record, apart);
+        self.set_replies_unsaved(false);
         self.first_event_received.cancel();
         self.announce(&state);
     }
@@ -44,6 +45,7 @@ impl LiveBattle {
     pub fn adopt(&self, record: BattleRecord, apart: u64) {
         let mut state = self.state();
         state.active.adopt(record, apart);
+        self.set_replies_unsaved(false);
         self.first_event_received.cancel();
         self.announce(&state);
     }

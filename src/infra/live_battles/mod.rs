@@ -12,17 +12,20 @@ use std::time::Duration;
 
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::{Notify, oneshot, watch};
+use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use crate::domain::battle::active_battle::ActiveBattle;
 use crate::domain::battle::event_log::{BattleEvent, EventEntry};
 use crate::domain::battle::progress::{Progress, Stage};
 use crate::domain::battle::{BattleId, VisitorId};
-use crate::process_stalls::timeout_unless_stalled;
+use crate::time::process_stalls::timeout_unless_stalled;
 pub use running::RunningBattles;
 
 /// Maximum lag of the fastest watcher in bytes before the battle waits for it: text, and the overhead of each event.
 const MAX_LAG_BYTES: u64 = 64 * 1024;
+/// Interval at which [`BattleUpdate::RepliesUnsaved`] is repeated: to a client, a connection that is silent for longer seems lost.
+const UNSAVED_INTERVAL: Duration = Duration::from_secs(10);
 
 /// A battle in memory.
 #[derive(Debug)]
@@ -51,6 +54,8 @@ struct LogHead {
     bytes: u64,
     /// Whether another instance continues the battle.
     moved: bool,
+    /// Whether the replies of the latest turn wait for a database that does not take them.
+    replies_unsaved: bool,
 }
 
 /// Mutable state of a battle; reached through [`LiveBattle::state`].
@@ -70,7 +75,7 @@ impl LiveBattle {
         Self {
             id: active.row.id.clone(),
             visitor: active.row.visitor.clone(),
-            head: watch::Sender::new(LogHead { seq, bytes, moved: false }),
+            head: watch::Sender::new(LogHead { seq, bytes, moved: false, replies_unsaved: false }),
             audience: watch::Sender::new(0),
             furthest: AtomicU64::new(0),
             caught_up: Notify::new(),
@@ -125,6 +130,18 @@ impl LiveBattle {
         self.state().active.log().after(after).to_vec()
     }
 
+    /// Notifies the watchers that the replies of the latest turn cannot be stored at the moment, or that they are stored.
+    pub fn set_replies_unsaved(&self, replies_unsaved: bool) {
+        self.head
+            .send_if_modified(|head| std::mem::replace(&mut head.replies_unsaved, replies_unsaved) != replies_unsaved);
+    }
+
+    /// Whether the replies of the latest turn wait for a database that does not take them.
+    #[must_use]
+    pub fn has_unsaved_replies(&self) -> bool {
+        self.head.borrow().replies_unsaved
+    }
+
     fn announce(&self, state: &LiveState) {
         self.head.send_modify(|head| (head.seq, head.bytes) = (state.active.log().head(), state.active.log().bytes()));
     }
@@ -133,7 +150,7 @@ impl LiveBattle {
     #[must_use]
     pub fn watch(self: &Arc<Self>, after: u64) -> Watcher {
         self.audience.send_modify(|watching| *watching += 1);
-        Watcher { head: self.head.subscribe(), battle: Arc::clone(self), last_sent: after }
+        Watcher { head: self.head.subscribe(), battle: Arc::clone(self), last_sent: after, unsaved_sent: None }
     }
 
     /// Returns the number of the latest event.
@@ -200,6 +217,19 @@ pub struct Watcher {
     battle: Arc<LiveBattle>,
     head: watch::Receiver<LogHead>,
     last_sent: u64,
+    /// Time at which [`BattleUpdate::RepliesUnsaved`] was returned after the latest event.
+    unsaved_sent: Option<Instant>,
+}
+
+/// News of a watched battle.
+#[derive(Debug)]
+pub enum BattleUpdate {
+    /// Unsent events, in order.
+    Events(Vec<EventEntry>),
+    /// The replies have ended and cannot be stored at the moment; storing is retried. Repeated while this lasts.
+    RepliesUnsaved,
+    /// Another instance continues the battle.
+    Moved,
 }
 
 impl Watcher {
@@ -215,12 +245,24 @@ impl Watcher {
         self.battle.state().active.log().up_to(self.last_sent).to_vec()
     }
 
-    /// Waits for unsent events; `None` if the battle has moved to another instance. Cancel-safe: nothing is consumed before it returns.
-    pub async fn next(&mut self) -> Option<Vec<EventEntry>> {
+    /// Waits for news of the battle. Cancel-safe: nothing is consumed before it returns.
+    pub async fn next(&mut self) -> BattleUpdate {
         let sent = self.last_sent;
-        // The sender lives in `self.battle`, so waiting cannot fail; if it did, there would be nothing more to send.
-        let head = self.head.wait_for(|head| head.seq > sent || head.moved).await.ok().map(|head| *head)?;
-        (head.seq > sent).then(|| self.missed())
+        if let Some(unsaved_sent) = self.unsaved_sent {
+            let has_news = |head: &LogHead| head.seq > sent || head.moved;
+            // The next notice is due unless something else comes first.
+            let _ = timeout_at(unsaved_sent + UNSAVED_INTERVAL, self.head.wait_for(has_news)).await;
+        }
+        let has_news = |head: &LogHead| head.seq > sent || head.moved || head.replies_unsaved;
+        match self.head.wait_for(has_news).await.map(|head| *head) {
+            Ok(head) if head.seq > sent => BattleUpdate::Events(self.missed()),
+            Ok(head) if !head.moved => {
+                self.unsaved_sent = Some(Instant::now());
+                BattleUpdate::RepliesUnsaved
+            }
+            // The sender lives in `self.battle`, so waiting cannot fail; if it did, there would be nothing more to send.
+            Ok(_) | Err(_) => BattleUpdate::Moved,
+        }
     }
 
     /// Returns the number of the latest event that was sent.
@@ -234,6 +276,7 @@ impl Watcher {
         let state = self.battle.state();
         let missed = state.active.log().after(self.last_sent).to_vec();
         self.last_sent = state.active.log().head();
+        self.unsaved_sent = None;
         let before = self.battle.furthest.fetch_max(state.active.log().bytes(), Ordering::AcqRel);
         if state.active.log().bytes().saturating_sub(before) > MAX_LAG_BYTES {
             self.battle.caught_up.notify_waiters();

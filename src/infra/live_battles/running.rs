@@ -93,7 +93,7 @@ mod tests {
     use std::time::Duration;
 
     use tokio::sync::oneshot;
-    use tokio::time::advance;
+    use tokio::time::{advance, timeout};
 
     use super::*;
     use crate::domain::battle::active_battle::ActiveBattle;
@@ -101,6 +101,7 @@ mod tests {
     use crate::domain::battle::progress::{Progress, Stage};
     use crate::domain::battle::record::BattleRow;
     use crate::domain::battle::{ModelId, RunId, VisitorId};
+    use crate::live_battles::BattleUpdate;
 
     fn battle() -> Arc<LiveBattle> {
         let row = BattleRow {
@@ -147,6 +148,19 @@ mod tests {
             watcher = comes_back => Some(watcher),
         };
         assert!(watcher.is_some(), "the battle counts as left");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_watcher_is_told_again_and_again_that_replies_are_unsaved() {
+        let battle = battle();
+        let mut watcher = battle.watch(battle.last_seq());
+        battle.set_replies_unsaved(true);
+        for _ in 0..3 {
+            assert!(matches!(watcher.next().await, BattleUpdate::RepliesUnsaved));
+        }
+        assert!(timeout(Duration::from_secs(9), watcher.next()).await.is_err(), "at an interval");
+        battle.set_replies_unsaved(false);
+        assert!(timeout(Duration::from_secs(60), watcher.next()).await.is_err(), "they are saved");
     }
 
     #[test]

@@ -158,7 +158,7 @@ impl Breaker {
             return;
         }
         let is_known = self.conversations.contains(&conversation);
-        if !is_known || self.is_on_trial() {
+        if !is_known || self.is_half_open() {
             self.failures = self.failures.saturating_add(1);
         }
         if !is_known && self.conversations.len() < MAX_CONVERSATIONS {
@@ -169,10 +169,10 @@ impl Breaker {
 
     /// Whether the latest failure should open the breaker: the threshold is reached, or it was a trial, whatever had opened the breaker.
     fn has_failed_enough(&self) -> bool {
-        self.policy.failures > 0 && (self.failures >= self.policy.failures || self.is_on_trial())
+        self.policy.failures > 0 && (self.failures >= self.policy.failures || self.is_half_open())
     }
 
-    fn is_on_trial(&self) -> bool {
+    fn is_half_open(&self) -> bool {
         matches!(self.phase, BreakerStage::HalfOpen { .. })
     }
 

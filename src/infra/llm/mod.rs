@@ -3,38 +3,26 @@
 //! One file per provider. [`resilient_model`] wraps every model with timeouts, retries before the first token and a circuit
 //! breaker; [`roster`] is the list of models that the running arena knows.
 
-pub mod anthropic;
 pub mod batch;
-mod body_drain;
 pub mod breaker;
-pub mod builtin;
-pub mod connection_error_texts;
 pub mod failure_advice;
 mod failures_by_visitor;
-mod http_client;
-mod key_redaction;
+pub mod http;
 mod lazy_timer;
-mod lenient_field;
-pub mod line_buffer;
-mod lone_surrogates;
 pub mod model_check_result;
 pub mod model_client;
 pub mod model_discovery;
 pub mod model_list;
 pub mod model_list_merge;
-pub mod ollama;
-pub mod openai;
+pub mod providers;
 pub mod query_judge;
 #[cfg(fuzzing)]
 mod recorded_stream;
 pub mod registered_models;
 pub mod reply_limit;
 pub mod resilient_model;
-mod retry_after;
 pub mod roster;
-pub mod sse;
-mod stream_readers;
-mod transport;
+pub mod stream;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -44,10 +32,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use self::batch::{BatchApi, BatchEnd};
-pub use self::http_client::{HttpClient, http_client, http_client_within};
+pub use self::http::http_client::{HttpClient, http_client, http_client_within};
+pub(crate) use self::http::transport::{connection_error, connection_problem};
 #[cfg(fuzzing)]
 pub use self::recorded_stream::read_recorded;
-pub(crate) use self::transport::{connection_error, connection_problem};
 use crate::domain::benchmark::item;
 use crate::domain::judging::token_probabilities::NumberToken;
 

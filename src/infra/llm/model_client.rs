@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 use tokio::sync::MutexGuard;
 use tokio::time::{Instant, sleep};
 
-use self::expected_cost::UsualTokens;
+use self::expected_cost::AverageTokens;
 use self::partial_reply::PartialReply;
 use self::run_limits::BudgetShare;
 pub use self::run_limits::RunLimits;
@@ -57,7 +57,7 @@ pub struct ModelClient {
     rng: Mutex<ChaCha8Rng>,
     failures_in_a_row: AtomicU32,
     last_failure: Mutex<Option<ChatError>>,
-    usual: Mutex<UsualTokens>,
+    usual: Mutex<AverageTokens>,
 }
 
 /// A complete reply.
@@ -329,7 +329,7 @@ impl ModelClient {
             if limits.stop.is_cancelled() {
                 return Err(RunEnd::Stopped);
             }
-            let Outgoing { way, reserved, prices, alone: _alone } = self.begin(asked, limits).await?;
+            let ReservedRequest { way, reserved, prices, alone: _alone } = self.begin(asked, limits).await?;
             let mut heard = PartialReply::default();
             let was_sent_before = matches!(way, RequestRoute::Earlier(_));
             let ended = heard.listen(self.reply(asked, way)).await;
@@ -357,14 +357,14 @@ impl ModelClient {
     }
 
     /// Chooses the route of a request and reserves its expected cost. The cost of an earlier batch was counted when it was sent.
-    async fn begin<'l>(&self, asked: ClientRequest<'_>, limits: &'l RunLimits) -> Result<Outgoing<'l>, RunEnd> {
+    async fn begin<'l>(&self, asked: ClientRequest<'_>, limits: &'l RunLimits) -> Result<ReservedRequest<'l>, RunEnd> {
         let Some(queue) = &self.queue else { return self.single(asked, limits).await };
         let body = self.model.batch_body(asked.messages, asked.sampling);
         let key = sha256(format!("{} {} {}", self.id, asked.request, Value::Object(body.clone())).as_bytes());
         let prices = self.batch_prices;
         if queue.holds(&key) {
             let reserved = limits.sent_before();
-            return Ok(Outgoing { way: RequestRoute::Earlier(key), reserved, prices, alone: None });
+            return Ok(ReservedRequest { way: RequestRoute::Earlier(key), reserved, prices, alone: None });
         }
         if !queue.sends() {
             return self.single(asked, limits).await;
@@ -372,7 +372,7 @@ impl ModelClient {
         loop {
             let settled = limits.settlement();
             if let Some(reserved) = limits.reserve(self.cost_to_expect(asked, prices))? {
-                return Ok(Outgoing { way: RequestRoute::Batch(key, body), reserved, prices, alone: None });
+                return Ok(ReservedRequest { way: RequestRoute::Batch(key, body), reserved, prices, alone: None });
             }
             self.wait_for(limits.unless_stopped(settled)).await?;
         }
@@ -381,7 +381,7 @@ impl ModelClient {
     /// Prepares a request outside batches. Before this model's first reply, a reply is expected to reach its limit. If that costs more
     /// than the rest of the budget, the request reserves the cost of [`INITIAL_REPLY_TOKENS`], but not concurrently with another such
     /// request of the run.
-    async fn single<'l>(&self, asked: ClientRequest<'_>, limits: &'l RunLimits) -> Result<Outgoing<'l>, RunEnd> {
+    async fn single<'l>(&self, asked: ClientRequest<'_>, limits: &'l RunLimits) -> Result<ReservedRequest<'l>, RunEnd> {
         let mut alone = None;
         loop {
             let settled = limits.settlement();
@@ -395,7 +395,7 @@ impl ModelClient {
                 continue;
             }
             if let Some(reserved) = limits.reserve(cost)? {
-                return Ok(Outgoing { way: RequestRoute::Single, reserved, prices: self.prices, alone });
+                return Ok(ReservedRequest { way: RequestRoute::Single, reserved, prices: self.prices, alone });
             }
             self.wait_for(limits.unless_stopped(settled)).await?;
         }
@@ -412,7 +412,8 @@ impl ModelClient {
         }
     }
 
-    /// Waits before the next attempt: exponential backoff with full jitter, but at least the `Retry-After` of the provider.
+    /// Waits before the next attempt: the provider's `Retry-After` and an exponential backoff with full jitter, at most
+    /// [`MAX_RETRY_DELAY`] in all.
     async fn wait(&self, error: &ChatError, attempts: u32, limits: &RunLimits) -> Result<(), RunEnd> {
         let backoff = Backoff { first: Duration::from_millis(self.settings.backoff_ms), longest: MAX_RETRY_DELAY };
         let share = self.rng.lock().random_range(0.0..=1.0);
@@ -431,7 +432,7 @@ struct ClientRequest<'a> {
 }
 
 /// A request that may be sent.
-struct Outgoing<'l> {
+struct ReservedRequest<'l> {
     way: RequestRoute,
     reserved: BudgetShare<'l>,
     prices: Option<Prices>,

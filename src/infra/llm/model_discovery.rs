@@ -11,9 +11,10 @@ use secrecy::ExposeSecret;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::lenient_field::lenient;
 use super::model_list::{self, is_embedding, is_usable};
-use super::{HttpClient, anthropic, http_client_within, ollama, openai};
+use super::providers::{anthropic, ollama, openai};
+use super::stream::lenient_field::lenient;
+use super::{HttpClient, http_client_within};
 use crate::allowed_addresses::AllowedAddresses;
 use crate::config::{Environment, ModelSettings, ProviderKind, Settings};
 

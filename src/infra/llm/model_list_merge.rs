@@ -37,7 +37,7 @@ pub struct AddedModel {
 }
 
 /// Common properties of all models of one list.
-pub struct Offer<'o> {
+pub struct ModelListDefaults<'o> {
     /// Server of the models.
     pub server: &'o ModelServer,
     /// Name of the variable that holds the key.
@@ -50,7 +50,7 @@ pub struct Offer<'o> {
     pub today: PriceDate,
 }
 
-impl Offer<'_> {
+impl ModelListDefaults<'_> {
     /// Returns the entry of a listed model, and its context length in tokens if the list has it.
     #[must_use]
     pub fn entry(&self, listed: &ListedModel) -> (ModelSettings, Option<u64>) {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::domain::benchmark::runs::run_report::Effort;
+use crate::domain::benchmark::runs::run_report::RequestPlanOptions;
 use crate::domain::benchmark::scores::judgement::{JudgeRequest, Status};
 use crate::domain::judging::budget::Tokens;
 use crate::domain::judging::judge_prompt::with_reminder;
@@ -19,8 +19,12 @@ const TYPICAL_VERDICT_TOKENS: u64 = 300;
 
 /// Returns the maximum effort of a judge query.
 #[must_use]
-pub fn effort(judge: &ModelClient) -> Effort {
-    Effort { replies: 1 + MAX_REPEATED_QUERIES as u64, tries: judge.tries(), usual_reply: TYPICAL_VERDICT_TOKENS }
+pub fn effort(judge: &ModelClient) -> RequestPlanOptions {
+    RequestPlanOptions {
+        replies: 1 + MAX_REPEATED_QUERIES as u64,
+        tries: judge.tries(),
+        usual_reply: TYPICAL_VERDICT_TOKENS,
+    }
 }
 
 /// Expected format of a judge's reply.
@@ -204,7 +208,7 @@ mod tests {
     use crate::domain::benchmark::item::ItemSampling;
     use crate::domain::judging::budget::Budget;
     use crate::domain::judging::verdict::bracketed_score;
-    use crate::domain::judging::verdict::pairwise::Levels;
+    use crate::domain::judging::verdict::pairwise::VerdictScale;
     use crate::llm::{ChatError, ChatModel, ReplyStream, Sampling};
 
     /// Model that never answers in time.
@@ -247,7 +251,7 @@ mod tests {
         let rng = ChaCha8Rng::seed_from_u64(7);
         let judge = ModelClient::new(ModelId::new("j"), Arc::new(Late), BenchSettings::default(), rng);
         let request = JudgeRequest { messages: vec![Message::user("twelve signs")], sampling: ItemSampling::default() };
-        let form = ReplyFormat { parse: &|reply| Levels::Three.parse(reply), reminder: "" };
+        let form = ReplyFormat { parse: &|reply| VerdictScale::Three.parse(reply), reminder: "" };
         let ask = async |max_calls| {
             let limits =
                 RunLimits::new(CancellationToken::new(), Budget { max_calls: Some(max_calls), max_cost: None });

@@ -2,9 +2,10 @@
 
 use std::collections::VecDeque;
 
-use super::stream_readers::{LineReader, SseReader};
-use super::transport::{ReplyReader, StreamProgress};
-use super::{ChatError, ReplyPart, anthropic, ollama, openai};
+use super::http::transport::{ReplyReader, StreamProgress};
+use super::providers::{anthropic, ollama, openai};
+use super::stream::stream_readers::{LineReader, SseReader};
+use super::{ChatError, ReplyPart};
 use crate::config::ProviderKind;
 
 /// Parses a recorded stream split into these packets; returns the parts and the result at its end. Entry point for fuzzing.

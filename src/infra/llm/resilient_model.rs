@@ -38,7 +38,7 @@ use crate::domain::battle::{RunId, VisitorId};
 use crate::domain::visible_text::has_visible_text;
 use crate::metrics::{first_token, first_token_histogram, model_error};
 use breaker_changes::OpeningReason;
-use permit::{Arriving, BreakerPermit, ReplyOutcome};
+use permit::{ArrivingReplyGuard, BreakerPermit, ReplyOutcome};
 pub use visitor_question::VisitorQuestion;
 
 /// Maximum number of invisible bytes at the start of a reply, before its first visible character.
@@ -252,7 +252,7 @@ struct GuardedReply {
     /// Time at which the latest part was returned; until the next one is polled, the provider is not the one that delays.
     handed_over_at: Option<Instant>,
     /// Set from the first part to the end.
-    flowing: Option<Arriving>,
+    flowing: Option<ArrivingReplyGuard>,
     has_text: bool,
     /// Number of text bytes so far.
     text_bytes: usize,
@@ -311,7 +311,7 @@ impl GuardedReply {
         let result = if self.flowing.is_some() { self.next_part().await } else { self.first_part().await };
         match result {
             Ok(Some(part)) => {
-                self.flowing.get_or_insert_with(|| Arriving::count(&self.shared));
+                self.flowing.get_or_insert_with(|| ArrivingReplyGuard::count(&self.shared));
                 self.detect_visible_text(&part);
                 if !self.has_text && self.text_bytes > MAX_BLANK_BYTES {
                     return Some(self.fail_after_usage(ChatError::Empty));

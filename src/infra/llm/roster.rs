@@ -7,11 +7,11 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use secrecy::SecretString;
 
-use super::anthropic::{self, AnthropicModel};
-use super::builtin::{PracticeKind, PracticeModel};
-use super::key_redaction::KnownKeys;
-use super::ollama::{self, OllamaModel};
-use super::openai::{self, OpenAiModel};
+use super::http::key_redaction::KnownKeys;
+use super::providers::anthropic::{self, AnthropicModel};
+use super::providers::builtin::{PracticeKind, PracticeModel};
+use super::providers::ollama::{self, OllamaModel};
+use super::providers::openai::{self, OpenAiModel};
 use super::resilient_model::{ReplyLimits, ResilientModel};
 use super::{ChatModel, HttpClient, ModelCard, http_client_within};
 use crate::allowed_addresses::AllowedAddresses;
@@ -91,7 +91,7 @@ impl Roster {
     /// # Errors
     /// [`ConfigError::TooFewModels`].
     pub fn check_pairable(&self, settings: &Settings) -> Result<(), ConfigError> {
-        let pairable = self.models.iter().filter(|model| model.weight > 0.0).count();
+        let pairable = self.pairable();
         if pairable >= 2 || Self::may_find(settings) { Ok(()) } else { Err(ConfigError::TooFewModels(pairable)) }
     }
 
@@ -141,6 +141,12 @@ impl Roster {
     #[must_use]
     pub fn only_practice(&self) -> bool {
         !self.models.is_empty() && self.models.iter().all(|model| model.card.practice)
+    }
+
+    /// Returns the number of models that can be paired: those with a weight above 0.
+    #[must_use]
+    pub fn pairable(&self) -> usize {
+        self.models.iter().filter(|model| model.weight > 0.0).count()
     }
 
     /// Returns the models that may be paired now: a weight above 0, and a breaker that is not open.

@@ -14,13 +14,13 @@ use super::http::{self, Form, HttpError};
 use super::id_token::{self, Expected, Identity, TokenError};
 use super::key_set::KeySet;
 use super::metadata::{ClientProof, Metadata};
-use super::sign_in_state::{FLOW_MINUTES, Flow, Purpose};
-use crate::clock::Clock;
+use super::sign_in_state::{FLOW_MINUTES, Purpose, SignInFlow};
 use crate::config::{CurrentSettings, OidcSettings};
 use crate::domain::time::Timestamp;
 use crate::limits::SingleUse;
 use crate::llm::HttpClient;
 use crate::sessions::Sessions;
+use crate::time::clock::Clock;
 
 /// Cache lifetime of metadata and keys.
 const CACHE_LIFETIME_MS: i64 = 3_600_000;
@@ -101,7 +101,7 @@ impl OidcClient {
     ///
     /// # Errors
     /// [`OidcError`] of a provider that is down or not configured.
-    pub async fn authorization(&self, flow: &Flow) -> Result<String, OidcError> {
+    pub async fn authorization(&self, flow: &SignInFlow) -> Result<String, OidcError> {
         let settings = self.settings.now();
         let metadata = self.metadata().await?;
         let scope = match flow.purpose {
@@ -130,7 +130,7 @@ impl OidcClient {
     ///
     /// # Errors
     /// [`OidcError`].
-    pub async fn identity(&self, flow: &Flow, answer: ProviderCallback<'_>) -> Result<Identity, OidcError> {
+    pub async fn identity(&self, flow: &SignInFlow, answer: ProviderCallback<'_>) -> Result<Identity, OidcError> {
         let remembered = Duration::from_secs(60 * FLOW_MINUTES.unsigned_abs());
         if !flow.has_state(&self.sessions, answer.state) || !self.used.claim(answer.state, remembered).await {
             return Err(OidcError::Foreign);
@@ -146,7 +146,7 @@ impl OidcClient {
     }
 
     /// Exchanges a code for an ID token.
-    async fn token(&self, metadata: &Metadata, flow: &Flow, code: &str) -> Result<String, OidcError> {
+    async fn token(&self, metadata: &Metadata, flow: &SignInFlow, code: &str) -> Result<String, OidcError> {
         let settings = self.settings.now();
         let (redirect, verifier) = (callback(&settings.server.public_url), flow.verifier(&self.sessions));
         let mut fields = vec![

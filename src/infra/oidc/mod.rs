@@ -13,4 +13,4 @@ mod sign_in_state;
 
 pub use client::{CALLBACK_PATH, OidcClient, OidcError, ProviderCallback, check};
 pub use id_token::{Identity, TokenError};
-pub use sign_in_state::{FLOW_MINUTES, Flow, Purpose};
+pub use sign_in_state::{FLOW_MINUTES, Purpose, SignInFlow};

@@ -41,7 +41,7 @@ impl Purpose {
 
 /// A sign-in in progress.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Flow {
+pub struct SignInFlow {
     /// Purpose of the sign-in.
     pub purpose: Purpose,
     /// Page of the arena to continue on.
@@ -52,7 +52,7 @@ pub struct Flow {
     text: String,
 }
 
-impl Flow {
+impl SignInFlow {
     /// Begins a sign-in.
     #[must_use]
     pub fn begin(purpose: Purpose, next: &str, rng: &SharedRng, now: Timestamp) -> Self {
@@ -139,9 +139,9 @@ mod tests {
     #[test]
     fn a_cookie_is_good_for_ten_minutes_and_only_as_it_was_given() {
         let (sessions, rng) = (sessions("key"), SharedRng::seeded(2));
-        let flow = Flow::begin(Purpose::Admin, "/admin/votes?voter=a&rule=b.c", &rng, NOW);
+        let flow = SignInFlow::begin(Purpose::Admin, "/admin/votes?voter=a&rule=b.c", &rng, NOW);
         let cookie = flow.cookie(&sessions);
-        let at = |ms: i64, cookie: &str| Flow::of_cookie(cookie, &sessions, Timestamp(NOW.0 + ms));
+        let at = |ms: i64, cookie: &str| SignInFlow::of_cookie(cookie, &sessions, Timestamp(NOW.0 + ms));
         assert_eq!(at(0, &cookie), Some(flow.clone()));
         assert_eq!(at(FLOW_MINUTES * 60_000 - 1, &cookie), Some(flow.clone()));
         assert_eq!(at(FLOW_MINUTES * 60_000, &cookie), None);
@@ -160,14 +160,14 @@ mod tests {
             assert_eq!(at(0, &forged), None, "{forged:.200}");
         }
         let other = super::tests::sessions("other key");
-        assert_eq!(Flow::of_cookie(&cookie, &other, NOW), None);
+        assert_eq!(SignInFlow::of_cookie(&cookie, &other, NOW), None);
     }
 
     #[test]
     fn a_cookie_names_the_session_that_is_replaced_and_nobody_else_can_name_one() {
         let (sessions, rng) = (sessions("key"), SharedRng::seeded(2));
-        let flow = Flow::begin(Purpose::Admin, "/admin", &rng, NOW);
-        let of = |cookie: &str| Flow::of_cookie(cookie, &sessions, NOW);
+        let flow = SignInFlow::begin(Purpose::Admin, "/admin", &rng, NOW);
+        let of = |cookie: &str| SignInFlow::of_cookie(cookie, &sessions, NOW);
         assert_eq!(of(&flow.cookie(&sessions)), Some(flow.clone()));
         assert_eq!(flow.clone().replacing(None), flow);
         let replacing = flow.clone().replacing(Some("a1b2".to_owned()));
@@ -175,7 +175,7 @@ mod tests {
         assert_eq!(of(&cookie).and_then(|flow| flow.former).as_deref(), Some("a1b2"));
         assert_eq!(of(&cookie), Some(replacing));
         assert_eq!(of(&cookie.replace("a1b2", "a1b3")), None);
-        let longest = Flow::begin(Purpose::Admin, &format!("/admin?{}", "x".repeat(1_993)), &rng, NOW);
+        let longest = SignInFlow::begin(Purpose::Admin, &format!("/admin?{}", "x".repeat(1_993)), &rng, NOW);
         let longest = longest.replacing(Some("a".repeat(64)));
         assert_eq!(of(&longest.cookie(&sessions)), Some(longest), "the longest address that the admin leads to");
     }
@@ -183,8 +183,8 @@ mod tests {
     #[test]
     fn state_nonce_and_verifier_tell_nothing_of_each_other_and_differ_by_sign_in() {
         let (sessions, rng) = (sessions("key"), SharedRng::seeded(2));
-        let [one, other] = [0, 1].map(|_| Flow::begin(Purpose::Visitor, "/", &rng, NOW));
-        let secrets = |flow: &Flow| [flow.state(&sessions), flow.nonce(&sessions), flow.verifier(&sessions)];
+        let [one, other] = [0, 1].map(|_| SignInFlow::begin(Purpose::Visitor, "/", &rng, NOW));
+        let secrets = |flow: &SignInFlow| [flow.state(&sessions), flow.nonce(&sessions), flow.verifier(&sessions)];
         let mut all = [secrets(&one), secrets(&other)].concat();
         all.push(one.cookie(&sessions).rsplit_once('.').unwrap().1.to_owned());
         let count = all.len();

@@ -7,7 +7,8 @@ use std::time::Duration;
 use reqwest::{StatusCode, Url};
 
 use crate::config::ConfigError;
-use crate::llm::{HttpClient, connection_problem, http_client};
+use crate::llm::http_client;
+use crate::llm::{HttpClient, connection_problem};
 
 /// Timeout of a connection and of a response.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);

@@ -6,7 +6,7 @@ use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use crate::clock::{Clock, SystemClock};
+use crate::time::clock::{Clock, SystemClock};
 use crate::unfinished_files::remove_abandoned;
 
 /// Name of the file in the data folder.

@@ -79,7 +79,7 @@ impl RedisConnectionTask {
 
     /// Maintains the connection until `shutdown`, then sends waiting messages and deregisters the instance.
     pub async fn run(&mut self, shutdown: CancellationToken) {
-        let _down_at_the_end = DownAtTheEnd { handle: self.handle.clone(), listener: self.listener.clone() };
+        let _down_at_the_end = MarkDownOnDrop { handle: self.handle.clone(), listener: self.listener.clone() };
         loop {
             let problem = tokio::select! {
                 problem = self.connect_and_serve() => problem,
@@ -92,7 +92,7 @@ impl RedisConnectionTask {
             }
         }
         self.sign_off().await;
-        self.drop_waiting();
+        self.drop_queued_messages();
     }
 
     async fn connect_and_serve(&mut self) -> Problem {
@@ -124,7 +124,7 @@ impl RedisConnectionTask {
     /// Serves a connection until it fails or is closed.
     async fn serve(&mut self, Open { mut connection, closed }: Open) -> RedisResult<()> {
         self.heartbeat(&mut connection).await?;
-        self.drop_waiting();
+        self.drop_queued_messages();
         self.handle.mark_connected();
         (self.listener)(ConnectionEvent::Up);
         let mut heartbeat = interval(HEARTBEAT_INTERVAL);
@@ -181,7 +181,7 @@ impl RedisConnectionTask {
 
     fn handle_connection_loss(&mut self, problem: Problem) {
         report_disconnection(&self.handle, &self.listener);
-        self.drop_waiting();
+        self.drop_queued_messages();
         self.log_once(
             problem,
             "redis is lost: until it is back, limits are counted without it, apart from instances that reach it, and live updates are late",
@@ -197,7 +197,7 @@ impl RedisConnectionTask {
     }
 
     /// Drops messages queued before a connection loss: senders that need an answer repeat them.
-    fn drop_waiting(&mut self) {
+    fn drop_queued_messages(&mut self) {
         while self.waiting.try_recv().is_ok() {}
     }
 
@@ -214,12 +214,12 @@ impl RedisConnectionTask {
 }
 
 /// Marks the connection as down when its task ends, also by a panic.
-struct DownAtTheEnd {
+struct MarkDownOnDrop {
     handle: RedisHandle,
     listener: Listener,
 }
 
-impl Drop for DownAtTheEnd {
+impl Drop for MarkDownOnDrop {
     fn drop(&mut self) {
         report_disconnection(&self.handle, &self.listener);
     }

@@ -292,7 +292,7 @@ impl TransferTable {
         source: &SqlitePool,
         target: &mut PgConnection,
         progress: &mut impl FnMut(Moved),
-    ) -> Result<Sum, DatabaseMoveError> {
+    ) -> Result<RowChecksum, DatabaseMoveError> {
         let columns = self.column_list();
         let name = self.name;
         let select = format!(
@@ -302,7 +302,7 @@ impl TransferTable {
         let insert = format!("INSERT INTO {name} ({columns}) ");
         let unreadable = |error: sqlx::Error| DatabaseMoveError::Unreadable { table: name, source: error.into() };
         let unwritable = |error: sqlx::Error| DatabaseMoveError::Unwritable { table: name, source: error.into() };
-        let (mut sum, mut after) = (Sum::default(), i64::MIN);
+        let (mut sum, mut after) = (RowChecksum::default(), i64::MIN);
         loop {
             let page = sqlx::query(AssertSqlSafe(select.as_str())).bind(after).fetch_all(source).await;
             let page = page.map_err(unreadable)?;
@@ -318,11 +318,11 @@ impl TransferTable {
         }
     }
 
-    async fn sum_of_target(&self, target: &mut PgConnection) -> Result<Sum, DatabaseMoveError> {
+    async fn sum_of_target(&self, target: &mut PgConnection) -> Result<RowChecksum, DatabaseMoveError> {
         let columns = self.column_list();
         let select = format!("SELECT {columns} FROM {}", self.name);
         let mut rows = sqlx::query(AssertSqlSafe(select.as_str())).fetch(target);
-        let mut sum = Sum::default();
+        let mut sum = RowChecksum::default();
         while let Some(row) = rows.try_next().await? {
             sum.add(&self.cells(&row)?);
         }
@@ -384,12 +384,12 @@ enum StoredValue {
 
 /// Order-independent checksum of rows: their number and the sum of their digests.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Sum {
+struct RowChecksum {
     rows: u64,
     digests: u128,
 }
 
-impl Sum {
+impl RowChecksum {
     fn add(&mut self, cells: &[StoredValue]) {
         // The debug text of a number has all of its digits.
         let digest = Sha256::digest(format!("{cells:?}"));

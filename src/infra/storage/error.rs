@@ -10,14 +10,14 @@ use sqlx::migrate::MigrateError;
 
 use crate::disk::is_full;
 use crate::domain::time::Timestamp;
-use crate::storage::outage::{OutageKind, is_lasting};
+use crate::storage::outage::{OutageKind, always_fails};
 
 /// Error of a storage operation.
 #[derive(thiserror::Error)]
 pub enum StoreError {
     /// The data folder or its database cannot be written.
     #[error(
-        "cannot use the data folder {}: {reason}; check who may write it and its free space, or choose another with --data-dir",
+        "cannot use the data folder {}: {reason}; check its permissions and its free space, or choose another with --data-dir",
         .path.display()
     )]
     DataDir {
@@ -40,7 +40,7 @@ pub enum StoreError {
     },
     /// Another process may hold the lock, and this user cannot check.
     #[error(
-        "the database {} may be in use, and its lock {} cannot be taken ({reason}): run the command as the user who serves the arena",
+        "the database {} may be in use, and its lock {} cannot be taken ({reason}): run the command as the user that runs the arena",
         .database.display(), .lock.display()
     )]
     LockUnavailable {
@@ -65,7 +65,7 @@ pub enum StoreError {
     #[error(
         "the arena of {} was moved to PostgreSQL on {}: set storage.database to the address of that database, or give it with \
          --database; to use this file again, without what was stored since, run `langya import arena {} --undo`",
-        .database.display(), day(*.at), .database.display()
+        .database.display(), utc_date(*.at), .database.display()
     )]
     Moved {
         /// Path of the former database.
@@ -83,18 +83,18 @@ pub enum StoreError {
     /// The write-ahead log has changes that the database lacks, and this user cannot read it.
     #[error(
         "{} holds the latest changes of the database, and this user cannot read it without writing beside it: run the command as the user \
-         who serves the arena, or copy the database and this file to a folder that you can write",
+         that runs the arena, or copy the database and this file to a folder that you can write",
         .0.display()
     )]
     UnreadableLog(PathBuf),
     /// This user cannot read the file.
     #[error(
-        "this user cannot read the database {}: run the command as the user who serves the arena, or get read access to the file and its folder",
+        "this user cannot read the database {}: run the command as the user that runs the arena, or get read access to the file and its folder",
         .0.display()
     )]
     Unreadable(PathBuf),
     /// This user can read the file, but not write it.
-    #[error("this user can only read the database {}: run the command as the user who serves the arena", .0.display())]
+    #[error("this user can only read the database {}: run the command as the user that runs the arena", .0.display())]
     OnlyReadable(PathBuf),
     /// There is an unfinished copy, and no database.
     #[error(
@@ -148,8 +148,15 @@ pub enum StoreError {
     #[error("the user of the database {0} may not create its tables: make that user the database's owner")]
     NoPrivilege(String),
     /// The user may not read or write some tables.
-    #[error("the user of the database lacks {0}: GRANT it, or make that user the owner of the tables")]
-    MissingRights(String),
+    #[error(
+        "the user of the database lacks {rights}: run `{grant}` as the owner of the tables, or make that user the owner"
+    )]
+    MissingRights {
+        /// Missing privileges with their tables.
+        rights: String,
+        /// Statements that grant them.
+        grant: String,
+    },
     /// The server version is too old for the statements.
     #[error("the database server is PostgreSQL {found}: use {oldest} or newer")]
     TooOld {
@@ -159,10 +166,12 @@ pub enum StoreError {
         oldest: i64,
     },
     /// The server is read-only.
-    #[error("the database {0} is read-only: name the primary, and turn default_transaction_read_only off")]
+    #[error(
+        "the database {0} is read-only: use the address of the primary server, and turn default_transaction_read_only off"
+    )]
     ReadOnly(String),
     /// The database cannot store every text.
-    #[error("the database {address} keeps its texts as {encoding}: create it again with the encoding UTF8")]
+    #[error("the database {address} has the encoding {encoding}: create it again with the encoding UTF8")]
     Encoding {
         /// Address without its password.
         address: String,
@@ -174,14 +183,14 @@ pub enum StoreError {
     Newer(i64),
     /// The database lacks migrations that this program knows, and only a serving process or `langya upgrade` applies them.
     #[error(
-        "the database was written by an older langya: `langya upgrade` brings it up to date, and so does a start of `langya serve`"
+        "the database was written by an older langya: run `langya upgrade`, or start `langya serve`, which upgrades it too"
     )]
     Older,
     /// The address names an unsupported kind of database.
     #[error("cannot use the database address {0:?}: it has to start with postgres:// or sqlite:")]
     UnknownBackend(String),
     /// A setting required for durability is off.
-    #[error("the database reports {setting} = {value}, and {wanted} is needed to keep votes through a power cut")]
+    #[error("the database server has {setting} = {value} and could lose votes in a power cut: set it to {wanted}")]
     NotDurable {
         /// Name of the setting.
         setting: &'static str,
@@ -200,7 +209,9 @@ pub enum StoreError {
     #[error("{0}")]
     Group(Arc<StoreError>),
     /// A stored value that this program never writes.
-    #[error("table {table}, column {column} of row {row} holds {value:?}, which this program never writes")]
+    #[error(
+        "table {table}, column {column} of row {row} holds {value:?}, which this program never writes: restore a backup, or run the version that wrote it"
+    )]
     Inconsistent {
         /// Name of the table.
         table: &'static str,
@@ -213,7 +224,7 @@ pub enum StoreError {
     },
     /// A migration cannot be applied, or differs from the applied one.
     #[error(
-        "the tables of the database are not as a langya of this version makes them: name an empty database of its own \
+        "the tables of the database were not made by this version of langya: give the arena an empty database of its own \
          (storage.database or --data-dir), restore a backup, or run the version that made them"
     )]
     Migrate(#[source] MigrateError),
@@ -221,7 +232,7 @@ pub enum StoreError {
     #[error("the database fails: {0}")]
     Outage(OutageKind),
     /// The database refused the statement or was unreachable.
-    #[error("the database failed{}", advice(.0))]
+    #[error("the database failed{}", outage_remedy(.0))]
     Database(#[from] sqlx::Error),
 }
 
@@ -265,7 +276,7 @@ impl StoreError {
         match self {
             Self::Inconsistent { .. } | Self::IdInUse(_) => true,
             Self::Group(error) => error.is_permanent(),
-            Self::Database(error) => is_lasting(error),
+            Self::Database(error) => always_fails(error),
             _ => false,
         }
     }
@@ -288,19 +299,19 @@ impl StoreError {
             Self::Database(error) => OutageKind::from_error(error),
             Self::Outage(kind) => Some(*kind),
             Self::Unreachable { .. } | Self::ServerError { .. } => Some(OutageKind::Unreachable),
-            Self::MissingRights(_) => Some(OutageKind::NoPrivilege),
+            Self::MissingRights { .. } => Some(OutageKind::NoPrivilege),
             _ => None,
         }
     }
 }
 
 /// Formats a time as a UTC date, such as `2026-11-21`.
-fn day(moment: Timestamp) -> String {
+fn utc_date(moment: Timestamp) -> String {
     moment.to_string().chars().take_while(|&letter| letter != 'T').collect()
 }
 
 /// Returns the remedy for the outage that a failure indicates.
-fn advice(error: &sqlx::Error) -> String {
+fn outage_remedy(error: &sqlx::Error) -> String {
     OutageKind::from_error(error).map_or_else(String::new, |kind| format!(": {kind}"))
 }
 
@@ -444,7 +455,7 @@ mod tests {
         for lasting in [
             StoreError::Denied(address()),
             StoreError::Outage(OutageKind::Denied),
-            StoreError::MissingRights("INSERT on votes".into()),
+            StoreError::MissingRights { rights: "INSERT on votes".into(), grant: String::new() },
             StoreError::NoDatabase(address()),
             StoreError::Newer(1),
             StoreError::Migrate(MigrateError::VersionMismatch(1)),

@@ -1,4 +1,4 @@
-//! Instances of this arena: each writes a heartbeat row every few seconds, and reads the others'.
+//! Instances of this arena: each writes a heartbeat to its row several times a second, and reads the others'.
 
 use sqlx_macros::FromRow;
 

@@ -6,7 +6,7 @@ use super::{
 use crate::domain::battle::record::BattleRecord;
 use crate::domain::benchmark::item::Item;
 use crate::domain::benchmark::scores::arena_votes::ArenaPairVotes;
-use crate::domain::campaign::item_opinions::ItemOpinions;
+use crate::domain::campaign::item_judgement_summary::ItemJudgementSummary;
 
 /// Preview of a deletion.
 #[derive(Debug, Clone, PartialEq)]
@@ -71,7 +71,7 @@ pub struct ItemView {
     /// Judgements with the judge's reply, in order of arrival.
     pub judgements: Vec<BenchJudgementRow>,
     /// Human judgements in closed campaigns.
-    pub opinions: ItemOpinions,
+    pub opinions: ItemJudgementSummary,
     /// Visitors' votes on the same prompt; empty for an item of several turns.
     pub votes: Vec<ArenaPairVotes>,
 }

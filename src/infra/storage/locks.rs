@@ -313,7 +313,7 @@ mod tests {
         assert!(matches!(unavailable, StoreError::LockUnavailable { .. }), "an arena may write it: {unavailable}");
         let told = unavailable.to_string();
         assert!(told.contains("langya.lock cannot be taken (No such file or directory"), "{told}");
-        assert!(told.ends_with("run the command as the user who serves the arena"), "{told}");
+        assert!(told.ends_with("run the command as the user that runs the arena"), "{told}");
         assert!(!lock.exists(), "nothing is made");
         fs::write(&lock, "serve, process 1\n").unwrap();
         let held = take(FileAccess::ReadOnly).unwrap();

@@ -53,7 +53,7 @@ pub use crate::domain::battle::record::{
 };
 pub use crate::domain::battle_judging::pending::SettledGame;
 pub use crate::domain::benchmark::record::{
-    BenchAnswerRow, BenchPlanRow, BenchRunRow, BenchSet, BenchSuiteRow, JudgedGroup, NewBenchRun, PlanStep,
+    AnswerRound, BenchAnswerRow, BenchPlanRow, BenchRunRow, BenchSuiteRow, JudgedGroup, NewBenchRun, PlanStep,
     ScoredJudgement,
 };
 pub use crate::domain::campaign::state::CampaignState;
@@ -76,8 +76,8 @@ pub use battle::battles::EditedTurn;
 pub use battle::history::{OwnBattleRow, OwnBattlesFilter};
 pub use battle::images::NewImage;
 pub use battle::moderation_flags::{ModerationDecision, ModerationFlagRow, NewModerationFlag};
+pub use battle::prompt_digests::FirstQuestion;
 pub use battle::prompt_labels::{LabelSource, NewLabel, PromptRow};
-pub use battle::question_digests::FirstQuestion;
 pub use battle::verdicts::{JudgeSpending, VerdictRow};
 pub use benchmark::answers::{AnswerLength, AnsweredModel, BenchFilter};
 pub use benchmark::batches::{BatchRowState, BenchBatchRow};
@@ -87,7 +87,7 @@ pub use benchmark::published_scores::PublishedScoreRow;
 pub use benchmark::suites::BenchItemRow;
 pub use campaign::assignments::{
     AssignmentLimit, AssignmentRequest, AssignmentRow, CampaignJudgementRow, NewCampaignJudgement, NextAssignment,
-    NoAssignmentReason, StandingJudgement,
+    NoAssignmentReason, ValidJudgement,
 };
 pub use campaign::campaigns::{AnnotatorRow, CampaignRow, InvitedAnnotator, NewAnnotator, NewCampaign, NewUnit};
 pub use campaign::exclusions::AnnotatorExclusion;

@@ -18,13 +18,13 @@ pub enum OutageKind {
     #[error("its server has no connection left: raise its max_connections, or lower storage.max_connections")]
     NoConnection,
     /// The password was changed, or the user may no longer connect.
-    #[error("it refuses the user or the password: correct them, there or in storage.database")]
+    #[error("it refuses the user or the password: correct them on the server or in storage.database")]
     Denied,
     /// `42501`: a privilege on some tables was revoked. The others can be used.
     #[error("its user lacks a right that the arena needs: GRANT it (`langya doctor` names it)")]
     NoPrivilege,
     /// A standby, or `default_transaction_read_only`.
-    #[error("it is read-only: name the primary, or turn default_transaction_read_only off")]
+    #[error("it is read-only: use the address of the primary server, or turn default_transaction_read_only off")]
     ReadOnly,
     /// A reload, or a failover to a server with other settings.
     #[error("its server runs with fsync = off and would lose votes in a crash: turn it on")]
@@ -39,7 +39,7 @@ pub enum OutageKind {
     #[error("the disk that holds the data folder is full: free some space")]
     FolderFull,
     /// The embedded database, on a disk that fails or is read-only.
-    #[error("the data folder cannot be read or written: look at its disk and its permissions")]
+    #[error("the data folder cannot be read or written: check its disk and its permissions")]
     FolderUnusable,
     /// The embedded database: a write timed out waiting for the write lock.
     #[error(
@@ -162,11 +162,11 @@ fn sqlite_code(error: &SqliteError) -> Option<u32> {
 
 /// Whether a statement always fails: it violates a constraint, or is itself invalid. Everything else may be transient: another transaction
 /// that holds a lock, a timeout, a disk, a connection.
-pub(super) fn is_lasting(error: &sqlx::Error) -> bool {
+pub(super) fn always_fails(error: &sqlx::Error) -> bool {
     match error {
         sqlx::Error::Database(error) => match error.try_downcast_ref::<PgDatabaseError>() {
             Some(error) => is_lasting_sqlstate(error.code()),
-            None => error.code().is_some_and(|code| is_lasting_in_sqlite(&code)),
+            None => error.code().is_some_and(|code| always_fails_in_sqlite(&code)),
         },
         sqlx::Error::Io(_)
         | sqlx::Error::Tls(_)
@@ -188,7 +188,7 @@ fn is_lasting_sqlstate(code: &str) -> bool {
     code != NO_PRIVILEGE && LASTING_CLASSES.iter().any(|class| code.starts_with(class))
 }
 
-fn is_lasting_in_sqlite(code: &str) -> bool {
+fn always_fails_in_sqlite(code: &str) -> bool {
     /// Too big, constraint (and errors raised by triggers), mismatch, misuse, range. A plain error (1) is not included: a commit on a
     /// connection that has lost its transaction is one, and the next write has another connection.
     const LASTING_CODES: [u32; 5] = [18, 19, 20, 21, 25];
@@ -259,13 +259,13 @@ mod tests {
     fn what_another_transaction_causes_passes_and_a_broken_rule_does_not() {
         // Constraint of a unique key, of a trigger; a text that is too long.
         for lasting in ["2067", "1811", "18"] {
-            assert!(is_lasting_in_sqlite(lasting), "{lasting}");
+            assert!(always_fails_in_sqlite(lasting), "{lasting}");
         }
         // Busy, busy with a snapshot, locked, full; no transaction to commit.
         for passing in ["5", "517", "6", "13", "1"] {
-            assert!(!is_lasting_in_sqlite(passing), "{passing}");
+            assert!(!always_fails_in_sqlite(passing), "{passing}");
         }
-        assert!(is_lasting(&sqlx::Error::RowNotFound) && !is_lasting(&sqlx::Error::WorkerCrashed));
+        assert!(always_fails(&sqlx::Error::RowNotFound) && !always_fails(&sqlx::Error::WorkerCrashed));
     }
 
     #[test]

@@ -16,11 +16,12 @@ use tokio::time::timeout;
 
 use super::partitions::add_months_ahead;
 use super::retry::Outage;
+use super::server_checks::{missing_schema_right, missing_with_migrations};
 use super::{IfMissing, SELECT_VERSION, StoreError, compare_versions, on_postgres};
 use crate::config::{ServiceUrl, StorageSettings};
-use crate::process_stalls::{repeated_after_stall, timeout_unless_stalled};
 use crate::storage::outage::OutageKind;
 use crate::storage::refusal_log::RefusalLog;
+use crate::time::process_stalls::{repeated_after_stall, timeout_unless_stalled};
 use address::{PERCENT_ENCODING, option_fault};
 
 pub(super) static MIGRATIONS: Migrator = sqlx_macros::migrate!("../../migrations/postgres");
@@ -90,7 +91,11 @@ impl PostgresPool {
         ServerFacts::read(&mut connection).await?.check(&server.address)?;
         match if_missing {
             IfMissing::Create => {
-                server.migrate(&mut connection).await?;
+                match server.migrate(&mut connection).await {
+                    // A user who may not create tables can serve a database that has them all.
+                    Err(StoreError::NoPrivilege(_)) if server.check_version(&mut connection).await.is_ok() => {}
+                    migrated => migrated?,
+                }
                 // Before the first row of a month without a partition. If this fails, rows go to the default partition.
                 if let Err(error) = add_months_ahead(&mut connection).await {
                     tracing::warn!(error = ?error, "partitions for the next months could not be created");
@@ -336,9 +341,14 @@ impl Server {
 
     /// Reads the last applied migration.
     pub(super) async fn applied(&self, connection: &mut PgConnection) -> Result<Option<i64>, StoreError> {
-        sqlx::query_scalar(SELECT_VERSION).fetch_one(connection).await.map_err(|error| {
-            if is(&error, code::NO_TABLE) { StoreError::Missing(self.address.to_string()) } else { error.into() }
-        })
+        match sqlx::query_scalar(SELECT_VERSION).fetch_one(&mut *connection).await {
+            Err(error) if is(&error, code::NO_TABLE) => {
+                let refused = missing_schema_right(connection).await?;
+                Err(refused.unwrap_or_else(|| StoreError::Missing(self.address.to_string())))
+            }
+            Err(error) if is(&error, code::NO_PRIVILEGE) => Err(missing_with_migrations(connection).await?),
+            read => Ok(read?),
+        }
     }
 
     fn explain(&self, error: &sqlx::Error) -> StoreError {

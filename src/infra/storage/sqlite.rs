@@ -23,12 +23,12 @@ use tokio::time::Instant;
 use super::outage::message_contains;
 use super::retry::Outage;
 use super::{IfMissing, SELECT_VERSION, StoreError, compare_versions};
-use crate::clock::{Clock, SystemClock};
 use crate::storage::outage::OutageKind;
 use crate::storage::sqlite::access::{FileAccess, UnwrittenFile};
 use crate::storage::sqlite::durability::{check_durable, move_log_into_file};
 use crate::storage::sqlite::moved_mark::refuse_moved;
-use crate::storage::sqlite::writer::{SqliteWriter, Writing, end};
+use crate::storage::sqlite::writer::{SqliteWriter, WriteConnection, end};
+use crate::time::clock::{Clock, SystemClock};
 use crate::unfinished_files::{is_unfinished_copy, remove_abandoned, remove_with_side_files};
 
 pub(super) static MIGRATIONS: Migrator = sqlx_macros::migrate!("../../migrations/sqlite");
@@ -181,7 +181,7 @@ impl SqlitePools {
     }
 
     /// Waits for the writing connection; refuses it if its writes would be lost.
-    pub(super) async fn acquire_writer(&self) -> Result<Writing, StoreError> {
+    pub(super) async fn acquire_writer(&self) -> Result<WriteConnection, StoreError> {
         self.check_file()?;
         if self.access != FileAccess::Write {
             return Err(StoreError::OnlyReadable(self.path.clone()));

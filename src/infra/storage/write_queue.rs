@@ -36,7 +36,7 @@ const ENQUEUE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Result of inserting a group of votes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Written {
+pub(super) enum InsertResult {
     /// Every vote was inserted.
     All,
     /// Not every vote was inserted, so each caller must check whose vote its battle has. A group repeated after a lost answer also ends
@@ -54,7 +54,7 @@ struct Pending<W, A> {
 #[derive(Debug, Clone)]
 pub(super) struct WriteQueue {
     battles: mpsc::Sender<Pending<BattleWrite, u64>>,
-    votes: mpsc::Sender<Pending<VoteInsert, Written>>,
+    votes: mpsc::Sender<Pending<VoteInsert, InsertResult>>,
     stop: CancellationToken,
     writer: Arc<Mutex<Option<JoinHandle<()>>>>,
 }
@@ -80,7 +80,7 @@ impl WriteQueue {
     }
 
     /// Queues a vote; returns after its commit.
-    pub(super) async fn vote(&self, insert: VoteInsert) -> Result<Written, StoreError> {
+    pub(super) async fn vote(&self, insert: VoteInsert) -> Result<InsertResult, StoreError> {
         enqueue(&self.votes, insert).await
     }
 
@@ -109,7 +109,7 @@ async fn enqueue<W, A>(lane: &mpsc::Sender<Pending<W, A>>, write: W) -> Result<A
 /// Queued writes.
 struct Lanes {
     battles: mpsc::Receiver<Pending<BattleWrite, u64>>,
-    votes: mpsc::Receiver<Pending<VoteInsert, Written>>,
+    votes: mpsc::Receiver<Pending<VoteInsert, InsertResult>>,
 }
 
 impl Lanes {
@@ -149,8 +149,8 @@ impl Lanes {
                 else => return None,
             }
         }
-        fill(&mut self.battles, &mut group.battles);
-        fill(&mut self.votes, &mut group.votes);
+        take_queued(&mut self.battles, &mut group.battles);
+        take_queued(&mut self.votes, &mut group.votes);
         Some(group)
     }
 }
@@ -160,7 +160,7 @@ fn is_over<T>(lane: &mpsc::Receiver<T>) -> bool {
 }
 
 /// Takes the queued writes of a lane without waiting for more.
-fn fill<T>(lane: &mut mpsc::Receiver<T>, taken: &mut Vec<T>) {
+fn take_queued<T>(lane: &mut mpsc::Receiver<T>, taken: &mut Vec<T>) {
     while taken.len() < MAX_GROUP_SIZE
         && let Ok(pending) = lane.try_recv()
     {
@@ -172,7 +172,7 @@ fn fill<T>(lane: &mut mpsc::Receiver<T>, taken: &mut Vec<T>) {
 #[derive(Default)]
 struct CommitGroup {
     battles: Vec<Pending<BattleWrite, u64>>,
-    votes: Vec<Pending<VoteInsert, Written>>,
+    votes: Vec<Pending<VoteInsert, InsertResult>>,
 }
 
 impl CommitGroup {
@@ -209,6 +209,10 @@ impl GroupWriter {
                 }
                 for (insert, caller) in inserts.iter().zip(receipts) {
                     let written = self.commit(&[], std::slice::from_ref(insert)).await;
+                    match &written {
+                        Ok(_) => self.note_stored(1),
+                        Err(error) => self.note_refused(error, 1),
+                    }
                     answer(caller, written.map(|(_, written)| written));
                 }
             }
@@ -242,7 +246,11 @@ impl GroupWriter {
     }
 
     /// Writes the group in one commit; returns the number of battles changed by each write, and whether all votes are new.
-    async fn commit(&self, writes: &[BattleWrite], inserts: &[VoteInsert]) -> Result<(Vec<u64>, Written), StoreError> {
+    async fn commit(
+        &self,
+        writes: &[BattleWrite],
+        inserts: &[VoteInsert],
+    ) -> Result<(Vec<u64>, InsertResult), StoreError> {
         on_writer!(self, |connection| {
             let mut changed = Vec::with_capacity(writes.len());
             for write in writes {
@@ -250,7 +258,7 @@ impl GroupWriter {
             }
             let stored = if inserts.is_empty() { 0 } else { connection.take(inserts).await? };
             let all = usize::try_from(stored).is_ok_and(|stored| stored == inserts.len());
-            Ok::<_, sqlx::Error>((changed, if all { Written::All } else { Written::Some }))
+            Ok::<_, sqlx::Error>((changed, if all { InsertResult::All } else { InsertResult::Some }))
         })
     }
 }
@@ -282,7 +290,7 @@ mod tests {
         lanes: Lanes,
         battles: mpsc::Sender<Pending<BattleWrite, u64>>,
         stop: CancellationToken,
-        _votes: mpsc::Sender<Pending<VoteInsert, Written>>,
+        _votes: mpsc::Sender<Pending<VoteInsert, InsertResult>>,
     }
 
     fn fixture() -> QueueFixture {

@@ -3,7 +3,9 @@
 use std::time::{Duration, Instant};
 
 use crate::domain::battle::BattleId;
-use crate::domain::labeling::final_labels::{FinalLabels, LabelChanges, LabeledSliceVotes, relabeled, settle};
+use crate::domain::labeling::final_labels::{
+    FinalLabels, LabelChanges, LabeledSliceVotes, relabeled, replace_visitor_labels,
+};
 use crate::domain::labeling::scheme::Scheme;
 use crate::domain::rating::counts::slice_vote_counts::SliceVoteCounts;
 use crate::domain::time::Timestamp;
@@ -30,7 +32,7 @@ pub async fn final_labels_of(store: &Store, schemes: &[Scheme], range: VoteRange
 ///
 /// # Errors
 /// [`StoreError`].
-pub async fn settle_battles(
+pub async fn apply_final_labels(
     store: &Store,
     last: Option<&BattleId>,
     battles: &mut [BattleLine],
@@ -38,7 +40,7 @@ pub async fn settle_battles(
     let Some(upto) = battles.last().map(|battle| battle.id.clone()) else { return Ok(()) };
     for scheme in Scheme::ALL {
         let labels = store.labels_between(scheme, last.map_or("", BattleId::as_str), upto.as_str()).await?;
-        settle(scheme, &labels, battles);
+        replace_visitor_labels(scheme, &labels, battles);
     }
     Ok(())
 }
@@ -76,9 +78,9 @@ impl SliceVoteChanges {
         let began = Instant::now();
         // Without any label the log need not be read.
         if changed_at != Timestamp(0) {
-            let after = if same { self.last } else { 0 };
+            let range = VoteRange { after: if same { self.last } else { 0 }, upto, ..VoteRange::ALL };
             for (changes, scheme) in current.iter_mut().zip([Scheme::Superclue, Scheme::Urs]) {
-                add_changes(store, scheme, (after, upto), changes).await?;
+                add_changes(store, scheme, range, changes).await?;
             }
         }
         let took = began.elapsed();
@@ -95,16 +97,17 @@ impl SliceVoteChanges {
     }
 }
 
-/// Adds the changes by the final labels of votes after one and up to another.
+/// Adds the changes by the final labels of the votes of a range, page by page.
 async fn add_changes(
     store: &Store,
     scheme: Scheme,
-    (mut after, last): (i64, i64),
+    range: VoteRange,
     changes: &mut LabelChanges,
 ) -> Result<(), StoreError> {
-    while after < last {
-        let upto = after.saturating_add(PAGE_SIZE).min(last);
-        let labels = store.labels_of_votes(scheme, VoteRange { after, upto, ..VoteRange::ALL }).await?;
+    let mut after = range.after;
+    while after < range.upto {
+        let upto = after.saturating_add(PAGE_SIZE).min(range.upto);
+        let labels = store.labels_of_votes(scheme, VoteRange { after, upto, ..range }).await?;
         changes.add(&labels);
         after = upto;
     }

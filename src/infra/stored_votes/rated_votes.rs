@@ -20,7 +20,7 @@ impl RatedVotes {
     /// Reads the votes after the present ones, up to `upto`; all of them again if exclusions changed since.
     ///
     /// # Errors
-    /// [`ReadLogError`]; the present votes stay.
+    /// [`ReadLogError`]; the present votes stay, unless exclusions changed: then the next call reads all of them.
     pub async fn catch_up(
         &mut self,
         store: &Store,

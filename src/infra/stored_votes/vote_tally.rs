@@ -76,19 +76,32 @@ impl VoteTally {
     pub async fn catch_up(
         &mut self,
         store: &Store,
+        counted: impl FnMut(TallyProgress<'_>),
+    ) -> Result<u64, ReadLogError> {
+        self.catch_up_to(store, i64::MAX, counted).await
+    }
+
+    /// Counts like [`Self::catch_up`], but no vote with a higher sequence number than `upto`.
+    ///
+    /// # Errors
+    /// [`ReadLogError`]; votes read before the error stay counted.
+    pub async fn catch_up_to(
+        &mut self,
+        store: &Store,
+        upto: i64,
         mut counted: impl FnMut(TallyProgress<'_>),
     ) -> Result<u64, ReadLogError> {
         let exclusion_changes = store.exclusion_changes().await?;
         if !self.restored {
-            self.restore(store, exclusion_changes, &mut counted).await?;
+            self.restore(store, upto, exclusion_changes, &mut counted).await?;
         }
-        if self.counts.exclusion_changes != exclusion_changes {
+        if self.counts.exclusion_changes != exclusion_changes || self.last_seq > upto {
             *self = Self { counts: VoteCounts { exclusion_changes, ..VoteCounts::default() }, ..Self::default() };
             self.restored = true;
             counted(TallyProgress::Reset);
         }
         let before = self.counts.read;
-        let last = store.last_vote_seq().await?;
+        let last = store.last_vote_seq().await?.min(upto);
         while self.last_seq < last {
             let upto = self.last_seq.saturating_add(PAGE_SIZE).min(last);
             let range = VoteRange { after: self.last_seq, upto, ..VoteRange::ALL };
@@ -100,13 +113,14 @@ impl VoteTally {
     async fn restore(
         &mut self,
         store: &Store,
+        upto: i64,
         exclusion_changes: i64,
         counted: &mut impl FnMut(TallyProgress<'_>),
     ) -> Result<(), ReadLogError> {
         let stored = store.vote_counts().await?;
         self.restored = true;
         self.counts.exclusion_changes = exclusion_changes;
-        let Some(stored) = stored else { return Ok(()) };
+        let Some(stored) = stored.filter(|stored| stored.last_vote_seq <= upto) else { return Ok(()) };
         let counts = VoteCounts::from_json(&stored.body).filter(|found| found.exclusion_changes == exclusion_changes);
         if let Some(counts) = counts {
             let names = counts.comparisons.models();

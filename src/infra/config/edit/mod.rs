@@ -63,7 +63,7 @@ pub fn with_models(text: &str, models: &[NewModel]) -> Result<String, EditError>
     if !edited.is_empty() && !edited.ends_with('\n') {
         edited.push('\n');
     }
-    let written = models.iter().map(written).collect::<String>();
+    let written = models.iter().map(toml_value).collect::<String>();
     let written = if edited.is_empty() { written.trim_start() } else { &written };
     edited.push_str(&in_line_ends_of(text, written));
     parse(&edited)?;
@@ -97,7 +97,7 @@ pub fn without_model(text: &str, id: &str) -> Result<String, EditError> {
     if models.is_empty() {
         expected.remove("models");
     }
-    confirmed(edited, &expected, id)
+    check_edited_text(edited, &expected, id)
 }
 
 /// Value of a key of an entry.
@@ -112,7 +112,7 @@ pub enum KeyValue {
 }
 
 impl KeyValue {
-    fn written(&self) -> String {
+    fn toml_value(&self) -> String {
         let written = match self {
             Self::Number(number) => toml_edit::Value::from(*number),
             Self::Whole(number) => toml_edit::Value::from(i64::from(*number)),
@@ -141,7 +141,7 @@ pub fn with_value(text: &str, id: &str, key: &str, value: Option<&KeyValue>) -> 
     let edited = match (entry.get_key_value(key), value) {
         (Some((_, item)), Some(value)) => {
             let place = item.span().ok_or_else(unusual)?;
-            format!("{}{}{}", &text[..place.start], value.written(), &text[place.end..])
+            format!("{}{}{}", &text[..place.start], value.toml_value(), &text[place.end..])
         }
         (Some((name, item)), None) => {
             let (name, item) = name.span().zip(item.span()).ok_or_else(unusual)?;
@@ -152,7 +152,7 @@ pub fn with_value(text: &str, id: &str, key: &str, value: Option<&KeyValue>) -> 
             let at = line_end(text, end_of_own_keys(entry).unwrap_or_default().max(header.end));
             let (before, ending) = (&text[..at], line_ending(text));
             let gap = if before.ends_with('\n') { "" } else { ending };
-            format!("{before}{gap}{key} = {}{ending}{}", value.written(), &text[at..])
+            format!("{before}{gap}{key} = {}{ending}{}", value.toml_value(), &text[at..])
         }
         (None, None) => text.to_owned(),
     };
@@ -163,11 +163,11 @@ pub fn with_value(text: &str, id: &str, key: &str, value: Option<&KeyValue>) -> 
         Some(value) => model.insert(key.to_owned(), value.read()),
         None => model.remove(key),
     };
-    confirmed(edited, &expected, id)
+    check_edited_text(edited, &expected, id)
 }
 
 /// Returns the edited text if it parses to the expected table.
-fn confirmed(edited: String, expected: &toml::Table, id: &str) -> Result<String, EditError> {
+fn check_edited_text(edited: String, expected: &toml::Table, id: &str) -> Result<String, EditError> {
     if read(&edited).as_ref() == Ok(expected) { Ok(edited) } else { Err(EditError::UnusualForm(id.to_owned())) }
 }
 
@@ -265,7 +265,7 @@ fn in_line_ends_of(text: &str, written: &str) -> String {
 }
 
 /// Formats one entry as TOML, after a blank line. Default values are left out.
-fn written(model: &NewModel) -> String {
+fn toml_value(model: &NewModel) -> String {
     let ModelSettings { id, name, organization, license, base_url, model: at_provider, api_key_env, .. } = &model.entry;
     let default = ModelSettings::minimal(id.as_str(), model.entry.provider);
     let mut table = Table::new();

@@ -147,7 +147,7 @@ pub struct ModelSettings {
     #[serde(default)]
     pub images: bool,
     /// Pairing weight; 0 pauses.
-    #[serde(default = "one")]
+    #[serde(default = "default_weight")]
     pub weight: f64,
     /// Reason why it was added, paused or changed, for the public model register.
     #[serde(default)]
@@ -217,7 +217,7 @@ impl ModelSettings {
             model: String::new(),
             api_key_env: String::new(),
             images: false,
-            weight: one(),
+            weight: default_weight(),
             reason: String::new(),
             temperature: None,
             max_tokens: default_max_tokens(),
@@ -260,7 +260,7 @@ impl ModelSettings {
 /// Default batch price as a share of the normal prices, as at OpenAI and Anthropic.
 const DEFAULT_BATCH_PRICE: f64 = 0.5;
 
-fn one() -> f64 {
+fn default_weight() -> f64 {
     1.0
 }
 

@@ -15,7 +15,7 @@ use super::{
     whole_reply,
 };
 use crate::llm::ChatError;
-use crate::llm::transport::Endpoint;
+use crate::llm::http::transport::Endpoint;
 
 /// Path behind a model's address.
 const REQUEST_PATH: &str = "/messages";

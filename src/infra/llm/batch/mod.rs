@@ -14,8 +14,8 @@ use futures_util::future::BoxFuture;
 use serde_json::{Map, Value};
 
 use self::wire::read_body;
-use super::sse::SseEvent;
-use super::transport::StreamProgress;
+use super::http::transport::StreamProgress;
+use super::stream::sse::SseEvent;
 use super::{ChatError, ReplyPart};
 use crate::domain::time::Timestamp;
 

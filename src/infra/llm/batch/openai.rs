@@ -16,8 +16,8 @@ use super::{
     read_body, whole_reply,
 };
 use crate::llm::ChatError;
-use crate::llm::lenient_field::lenient;
-use crate::llm::transport::Endpoint;
+use crate::llm::http::transport::Endpoint;
+use crate::llm::stream::lenient_field::lenient;
 
 /// Path behind a model's address.
 const REQUEST_PATH: &str = "/chat/completions";
@@ -274,9 +274,10 @@ mod tests {
 
     use super::*;
     use crate::config::{ModelSettings, ProviderKind};
-    use crate::llm::openai::read_event;
-    use crate::llm::stream_readers::parse_json;
-    use crate::llm::{ReplyPart, Usage, http_client};
+    use crate::llm::http_client;
+    use crate::llm::providers::openai::read_event;
+    use crate::llm::stream::stream_readers::parse_json;
+    use crate::llm::{ReplyPart, Usage};
 
     #[test]
     fn a_key_that_stands_in_a_reply_is_redacted() {

@@ -7,10 +7,10 @@ use serde::de::DeserializeOwned;
 use tokio::time::{Instant, timeout};
 
 use crate::llm::ChatError;
-use crate::llm::line_buffer::LineBuffer;
-use crate::llm::lone_surrogates::without_half_characters;
-use crate::llm::stream_readers::parse_json;
-use crate::llm::transport::{accept, connection_error};
+use crate::llm::http::transport::{accept, connection_error};
+use crate::llm::stream::line_buffer::LineBuffer;
+use crate::llm::stream::lone_surrogates::without_half_characters;
+use crate::llm::stream::stream_readers::parse_json;
 
 /// Maximum wait for the next bytes.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
@@ -27,7 +27,7 @@ const MAX_FILE_BYTES: usize = 2 << 30;
 /// Sends a request and parses its response, a JSON document.
 pub(super) async fn read_body<T: DeserializeOwned>(request: RequestBuilder) -> Result<T, ChatError> {
     let mut body = Vec::new();
-    let (mut response, began) = (open(request).await?, Instant::now());
+    let (mut response, began) = (send_request(request).await?, Instant::now());
     while let Some(chunk) = next(&mut response, began, DOCUMENT_TIMEOUT).await? {
         body.extend_from_slice(&chunk);
         if body.len() > MAX_RESPONSE_BYTES {
@@ -44,7 +44,7 @@ pub(super) async fn read_lines<T: DeserializeOwned>(
     most: usize,
     take: &mut (dyn FnMut(T) + Send),
 ) -> Result<(), ChatError> {
-    let (mut response, began) = (open(request).await?, Instant::now());
+    let (mut response, began) = (send_request(request).await?, Instant::now());
     let (mut lines, mut bytes, mut count) = (LineBuffer::default(), 0, 0);
     let too_much = || ChatError::Malformed(format!("more than {most} results of a batch, or too long ones"));
     let mut ended = false;
@@ -81,8 +81,8 @@ pub(super) async fn read_lines<T: DeserializeOwned>(
     Ok(())
 }
 
-async fn open(request: RequestBuilder) -> Result<Response, ChatError> {
-    let sent = timeout(FIRST_BYTE_TIMEOUT, request.send()).await.map_err(|_| late(FIRST_BYTE_TIMEOUT))?;
+async fn send_request(request: RequestBuilder) -> Result<Response, ChatError> {
+    let sent = timeout(FIRST_BYTE_TIMEOUT, request.send()).await.map_err(|_| timeout_error(FIRST_BYTE_TIMEOUT))?;
     accept(sent.map_err(|error| connection_error(&error))?)
 }
 
@@ -90,7 +90,7 @@ async fn open(request: RequestBuilder) -> Result<Response, ChatError> {
 async fn next(response: &mut Response, began: Instant, whole: Duration) -> Result<Option<Vec<u8>>, ChatError> {
     let wait = wait_for_next(began.elapsed(), whole);
     let after = if wait < IDLE_TIMEOUT { whole } else { IDLE_TIMEOUT };
-    let chunk = timeout(wait, response.chunk()).await.map_err(|_| late(after))?;
+    let chunk = timeout(wait, response.chunk()).await.map_err(|_| timeout_error(after))?;
     Ok(chunk.map_err(|error| connection_error(&error))?.map(|chunk| chunk.to_vec()))
 }
 
@@ -98,7 +98,7 @@ fn wait_for_next(elapsed: Duration, whole: Duration) -> Duration {
     whole.saturating_sub(elapsed).min(IDLE_TIMEOUT)
 }
 
-fn late(after: Duration) -> ChatError {
+fn timeout_error(after: Duration) -> ChatError {
     ChatError::Timeout { awaited: "answer about a batch", after }
 }
 

@@ -5,14 +5,14 @@ use crate::domain::judging::budget::{Prices, Tokens, estimate_all};
 
 /// Token totals of the replies so far.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct UsualTokens {
+pub(super) struct AverageTokens {
     replies: u64,
     output: u64,
     /// Prompt tokens counted by the provider beyond the estimates: chat template and tokenizer differences.
     beyond_estimates: u64,
 }
 
-impl UsualTokens {
+impl AverageTokens {
     /// Adds a reply to a prompt with this estimated number of tokens.
     pub(super) fn add(&mut self, counted: Tokens, estimated_input: u64) {
         self.replies += 1;
@@ -57,7 +57,7 @@ mod tests {
 
     #[test]
     fn a_prompt_is_expected_to_take_what_those_before_it_took_beyond_their_estimates() {
-        let mut usual = UsualTokens::default();
+        let mut usual = AverageTokens::default();
         assert_eq!((usual.input(20), usual.output()), (20, None));
         usual.add(Tokens { input: 100, output: 10 }, 20);
         usual.add(Tokens { input: 80, output: 30 }, 40);

@@ -8,7 +8,7 @@ use reqwest::{StatusCode, Url};
 use secrecy::{ExposeSecret, SecretString};
 use tokio::time::timeout;
 
-use super::super::transport::connection_error;
+use super::super::http::transport::connection_error;
 use super::super::{ChatError, HttpClient};
 use super::{ListError, ModelList};
 use crate::config::ProviderKind;

@@ -18,7 +18,7 @@ pub enum ListError {
     #[error("the address cannot be used: {0}")]
     Address(AddressRule),
     /// The variable's value cannot be sent as a header.
-    #[error("the value of {0} has characters that no key has, such as a line break")]
+    #[error("the value of {0} has characters that no key has, such as a line break: correct it")]
     Key(String),
     /// The server is unreachable.
     #[error("the server cannot be reached: {0}; check the address, and that the server runs")]
@@ -38,12 +38,14 @@ pub enum ListError {
     #[error("the server answered with status {0}: give the address that ends as its documentation says, often in /v1")]
     Status(u16),
     /// The response is too large.
-    #[error("the server sent more than {0} MB, too much for a list of models")]
+    #[error("the server sent more than {0} MB, too much for a list of models: check the address")]
     TooLong(usize),
     /// The response is not a model list.
     #[error("the server sent no list of models: give the address of its API, often one that ends in /v1")]
     NoList,
     /// The list has too many models.
-    #[error("the server lists more than {0} models, too many to use")]
+    #[error(
+        "the server lists more than {0} models, too many to use: write the entries of those that you need under [[models]]"
+    )]
     TooMany(usize),
 }

@@ -18,16 +18,16 @@ pub(super) enum ReplyOutcome {
 }
 
 /// Counts an arriving reply until it is dropped.
-pub(super) struct Arriving(Arc<Shared>);
+pub(super) struct ArrivingReplyGuard(Arc<Shared>);
 
-impl Arriving {
+impl ArrivingReplyGuard {
     pub(super) fn count(shared: &Arc<Shared>) -> Self {
         shared.arriving.fetch_add(1, Ordering::Relaxed);
         Self(Arc::clone(shared))
     }
 }
 
-impl Drop for Arriving {
+impl Drop for ArrivingReplyGuard {
     fn drop(&mut self) {
         self.0.arriving.fetch_sub(1, Ordering::Relaxed);
     }

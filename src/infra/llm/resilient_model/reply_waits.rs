@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use super::super::{ChatError, ReplyPart};
 use super::{GuardedReply, VISITOR_CLOSING_TIMEOUT};
 use crate::backoff::later;
-use crate::process_stalls::has_stalled_past;
+use crate::time::process_stalls::has_stalled_past;
 
 impl GuardedReply {
     /// Waits for the next part to return; `awaited` names the missing step in a timeout error.

@@ -31,7 +31,7 @@ pub(super) async fn dump(settings: &StorageSettings, partial: &Path) -> Result<i
     // Unlogged tables hold only data that is dispensable after a crash.
     dump.args(["--format=custom", "--no-owner", "--no-privileges", "--no-unlogged-table-data", "--snapshot"]);
     dump.arg(snapshot).arg("--file").arg(partial);
-    run("pg_dump", "kept", address.given_to(dump)).await?;
+    run("pg_dump", "kept", address.with_credentials(dump)).await?;
     // The dump is complete, even if the server has ended the snapshot's session in the meantime.
     let _ = connection.close().await;
     // Reads and unpacks everything.
@@ -50,7 +50,7 @@ pub(super) async fn restore(settings: &StorageSettings, file: &Path) -> Result<R
     }
     let mut restore = Command::new("pg_restore");
     restore.args(["--exit-on-error", "--single-transaction", "--no-owner", "--no-privileges"]);
-    let mut restore = PostgresAddress::new(settings)?.given_to(restore);
+    let mut restore = PostgresAddress::new(settings)?.with_credentials(restore);
     restore.arg("--").arg(file);
     run("pg_restore", "restored", restore).await?;
     sqlx::query("ANALYZE").execute(&mut connection).await.map_err(StoreError::from)?;
@@ -110,7 +110,7 @@ impl PostgresAddress {
         })
     }
 
-    fn given_to(&self, mut command: Command) -> Command {
+    fn with_credentials(&self, mut command: Command) -> Command {
         command.arg(format!("--dbname={}", self.without_password));
         if let Some(password) = &self.password {
             command.env("PGPASSWORD", password);

@@ -1,7 +1,7 @@
 //! Daily battle counts of each model: derived from the battles, so that the model register never scans them on a request.
 //!
-//! A battle's id begins with its time, so a time range is a range of ids, served by the primary key. Battles of imported votes have the
-//! import's id and a number instead, and are counted by import.
+//! A battle's id begins with its time, so a time range is a range of ids, served by the primary key. Imported battles are counted by
+//! import, from the ids of their votes.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use crate::storage::{Store, StoreError, on_reader, on_writer, unsigned};
 
 /// Source name of battles drawn by this arena.
 const ARENA_SOURCE: &str = "arena";
-/// Number of imported battles counted in one statement.
+/// Number of imported votes counted in one statement; each is of another battle.
 const IMPORT_PAGE_SIZE: i64 = 200_000;
 
 /// Sorts after every id that begins with a time, and before those of imports.
@@ -34,9 +34,10 @@ const SELECT_FAILED: &str = "SELECT failures.model, COUNT(DISTINCT failures.batt
      WHERE failures.battle_id >= $1 AND failures.battle_id < $2 AND battles.mode = 'anonymous' GROUP BY failures.model";
 const SELECT_IMPORTS: &str =
     "SELECT id, votes FROM imports WHERE id NOT IN (SELECT source FROM counted_sources) ORDER BY id";
+/// The votes of an import have its id and a number; their battles may be named by the arena that they come from.
 const COUNT_IMPORT: &str = "SELECT created_at / 86400000, model, COUNT(*) FROM \
-     (SELECT created_at, model_a AS model FROM battles WHERE id >= $1 AND id < $2 \
-     UNION ALL SELECT created_at, model_b FROM battles WHERE id >= $1 AND id < $2) AS sides GROUP BY 1, 2";
+     (SELECT created_at, model_a AS model FROM votes WHERE id >= $1 AND id < $2 \
+     UNION ALL SELECT created_at, model_b FROM votes WHERE id >= $1 AND id < $2) AS sides GROUP BY 1, 2";
 const INSERT_DAY: &str = "INSERT INTO battle_days (source, day, model, battles) VALUES ($1, $2, $3, $4) \
      ON CONFLICT (source, day, model) DO UPDATE SET battles = excluded.battles";
 const UPSERT_SOURCE: &str = "INSERT INTO counted_sources (source, through_day) VALUES ($1, $2) ON CONFLICT (source) \

@@ -6,7 +6,7 @@ pub(super) mod history;
 pub(super) mod images;
 pub(super) mod label_replies;
 pub(super) mod moderation_flags;
+pub(super) mod prompt_digests;
 pub(super) mod prompt_labels;
-pub(super) mod question_digests;
 pub(super) mod text_deletion;
 pub(super) mod verdicts;

@@ -3,7 +3,7 @@
 use sqlx_macros::FromRow;
 
 use crate::domain::battle::ModelId;
-use crate::domain::benchmark::record::{BenchAnswerRow, BenchSet};
+use crate::domain::benchmark::record::{AnswerRound, BenchAnswerRow};
 use crate::domain::benchmark::suite_id::SuiteId;
 use crate::domain::judging::budget::Tokens;
 use crate::domain::time::Timestamp;
@@ -29,7 +29,7 @@ const SELECT_TOKENS: &str = "SELECT model, CAST(COALESCE(SUM(input_tokens), 0) A
      CAST(COALESCE(SUM(output_tokens), 0) AS BIGINT) FROM bench_answers WHERE suite = $1 AND version = $2 AND sample = $3 \
      GROUP BY model ORDER BY model";
 
-/// Filter of the rows of a [`BenchSet`]; `None` means all models or all items.
+/// Filter of the rows of an [`AnswerRound`]; `None` means all models or all items.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct BenchFilter<'f> {
     /// Only this model.
@@ -109,7 +109,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn insert_answers(&self, set: &BenchSet, rows: &[BenchAnswerRow]) -> Result<(), StoreError> {
+    pub async fn insert_answers(&self, set: &AnswerRound, rows: &[BenchAnswerRow]) -> Result<(), StoreError> {
         let _time = store_time("insert_answers");
         on_writer!(self, |connection| {
             let mut tx = connection.begin().await?;
@@ -124,7 +124,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`]; then none was stored.
-    pub async fn import_answers(&self, set: &BenchSet, rows: &[BenchAnswerRow]) -> Result<u64, StoreError> {
+    pub async fn import_answers(&self, set: &AnswerRound, rows: &[BenchAnswerRow]) -> Result<u64, StoreError> {
         let _time = store_time("import_answers");
         on_writer_once!(self, |connection| {
             let (mut tx, mut new) = (connection.begin().await?, 0);
@@ -141,7 +141,7 @@ impl Store {
     /// [`StoreError`].
     pub async fn bench_answers(
         &self,
-        set: &BenchSet,
+        set: &AnswerRound,
         filter: BenchFilter<'_>,
     ) -> Result<Vec<BenchAnswerRow>, StoreError> {
         let _time = store_time("bench_answers");
@@ -163,7 +163,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn answer_tokens(&self, set: &BenchSet) -> Result<Vec<(String, Tokens)>, StoreError> {
+    pub async fn answer_tokens(&self, set: &AnswerRound) -> Result<Vec<(String, Tokens)>, StoreError> {
         let _time = store_time("answer_tokens");
         let rows: Vec<(String, i64, i64)> = on_reader!(self, |pool| {
             sqlx::query_as(SELECT_TOKENS)
@@ -185,7 +185,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn answer_lengths(&self, set: &BenchSet) -> Result<Vec<AnswerLength>, StoreError> {
+    pub async fn answer_lengths(&self, set: &AnswerRound) -> Result<Vec<AnswerLength>, StoreError> {
         let _time = store_time("answer_lengths");
         let rows: Vec<(String, i64, String, i64)> = on_reader!(self, |pool| {
             sqlx::query_as(SELECT_LENGTHS)
@@ -215,7 +215,12 @@ impl Store {
         })?;
         let row = |(sample, model, answers, latest): Row| {
             let answers = unsigned(answers, "bench_answers", "COUNT(*)", &model)?;
-            Ok(AnsweredModel { sample: small(sample, "sample", &model)?, model, answers, latest: Timestamp(latest) })
+            Ok(AnsweredModel {
+                sample: checked_u32(sample, "sample", &model)?,
+                model,
+                answers,
+                latest: Timestamp(latest),
+            })
         };
         rows.into_iter().map(row).collect()
     }
@@ -244,8 +249,8 @@ impl TryFrom<RawAnswer> for BenchAnswerRow {
     fn try_from(raw: RawAnswer) -> Result<Self, StoreError> {
         let count = |value: i64, column| unsigned(value, "bench_answers", column, &raw.id);
         Ok(Self {
-            turn: small(raw.turn, "turn", &raw.id)?,
-            attempts: small(raw.attempts, "attempts", &raw.id)?,
+            turn: checked_u32(raw.turn, "turn", &raw.id)?,
+            attempts: checked_u32(raw.attempts, "attempts", &raw.id)?,
             latency_ms: count(raw.latency_ms, "latency_ms")?,
             input_tokens: raw.input_tokens.map(|value| count(value, "input_tokens")).transpose()?,
             output_tokens: raw.output_tokens.map(|value| count(value, "output_tokens")).transpose()?,
@@ -261,7 +266,7 @@ impl TryFrom<RawAnswer> for BenchAnswerRow {
     }
 }
 
-fn small(value: i64, column: &'static str, row: &str) -> Result<u32, StoreError> {
+fn checked_u32(value: i64, column: &'static str, row: &str) -> Result<u32, StoreError> {
     u32::try_from(value).map_err(|_| StoreError::Inconsistent {
         table: "bench_answers",
         column,

@@ -4,7 +4,7 @@
 use serde_json::Value;
 use sqlx_macros::FromRow;
 
-use crate::domain::benchmark::record::{BenchSet, JudgedGroup};
+use crate::domain::benchmark::record::{AnswerRound, JudgedGroup};
 use crate::domain::benchmark::scores::judgement::{Game, JudgeTokens, Judgement, Status};
 use crate::domain::benchmark::suite_id::SuiteId;
 use crate::domain::judging::token_probabilities::NumberToken;
@@ -204,7 +204,7 @@ impl Store {
     /// [`StoreError`].
     pub async fn bench_judgements(
         &self,
-        set: &BenchSet,
+        set: &AnswerRound,
         filter: BenchFilter<'_>,
         words: IncludeText,
     ) -> Result<Vec<BenchJudgementRow>, StoreError> {

@@ -14,7 +14,7 @@ use crate::domain::benchmark::scores::judgement::{Game, JudgeTokens, Judgement, 
 use crate::domain::judging::verdict::{Rating, Verdict};
 use crate::metrics::store_time;
 use crate::storage::benchmark::judgements::{BenchJudgementRow, has_null_score};
-use crate::storage::{BenchSet, Database, Store, StoreError, on_reader, unsigned};
+use crate::storage::{AnswerRound, Database, Store, StoreError, on_reader, unsigned};
 
 /// Row numbers in one page.
 const PAGE: i64 = 1 << 14;
@@ -52,7 +52,11 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn scored_judgements(&self, set: &BenchSet, variant: &str) -> Result<Vec<ScoredJudgement>, StoreError> {
+    pub async fn scored_judgements(
+        &self,
+        set: &AnswerRound,
+        variant: &str,
+    ) -> Result<Vec<ScoredJudgement>, StoreError> {
         let _time = store_time("scored_judgements");
         let pages = match self.database {
             Database::Sqlite(_) => self.pages_of_sqlite(set, variant).await?,
@@ -61,7 +65,7 @@ impl Store {
         Ok(blocking(move || in_order(pages)).await)
     }
 
-    async fn pages_of_sqlite(&self, set: &BenchSet, variant: &str) -> Result<Vec<JudgementPage>, StoreError> {
+    async fn pages_of_sqlite(&self, set: &AnswerRound, variant: &str) -> Result<Vec<JudgementPage>, StoreError> {
         let last: i64 = on_reader!(self, |pool| sqlx::query_scalar(LAST_ROW).fetch_one(pool).await)?;
         let read = async |(after, upto): (i64, i64)| {
             let page: RawPage = on_reader!(self, |pool| {
@@ -80,7 +84,7 @@ impl Store {
         stream::iter(pages(last)).map(read).buffered(CONCURRENT_READS).try_collect().await
     }
 
-    async fn pages_of_postgres(&self, set: &BenchSet, variant: &str) -> Result<Vec<JudgementPage>, StoreError> {
+    async fn pages_of_postgres(&self, set: &AnswerRound, variant: &str) -> Result<Vec<JudgementPage>, StoreError> {
         let pages: Vec<RawPage> = on_reader!(self, |pool| {
             sqlx::query_as(POSTGRES_PAGES)
                 .bind(set.suite.as_str())

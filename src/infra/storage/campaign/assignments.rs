@@ -40,8 +40,10 @@ const TAKE_UNIT: &str = "UPDATE campaign_units SET given = given + 1 WHERE campa
 /// An annotator who has just withdrawn a judgement is working on its assignment again.
 const RELEASE: &str = "UPDATE campaign_assignments SET released_at = $2 WHERE campaign = $1 AND judged_at IS NULL \
      AND released_at IS NULL AND given_at <= $3 AND annotator <> $4 AND NOT EXISTS (SELECT 1 FROM campaign_judgements j \
-     WHERE j.assignment = campaign_assignments.id AND j.withdrawn_at > $3) RETURNING unit, kind";
-const GIVE_BACK: &str = "UPDATE campaign_units SET given = given - 1 WHERE campaign = $1 AND unit = $2 AND given > 0";
+     WHERE j.assignment = campaign_assignments.id AND j.withdrawn_at > $3) RETURNING unit, kind, annotator";
+/// The units of an excluded annotator were given back with the exclusion.
+const GIVE_BACK: &str = "UPDATE campaign_units SET given = given - 1 WHERE campaign = $1 AND unit = $2 AND given > 0 \
+     AND NOT EXISTS (SELECT 1 FROM campaign_annotators x WHERE x.id = $3 AND x.left_out_at IS NOT NULL)";
 /// Locks the campaign until the end of the transaction, so that two annotators cannot both take the last assignment.
 const INCREMENT_HANDED_OUT: &str = "UPDATE campaigns SET handed_out = handed_out + 1 WHERE id = $1 AND handed_out < $2";
 const DECREMENT_HANDED_OUT: &str = "UPDATE campaigns SET handed_out = handed_out - $2 WHERE id = $1";
@@ -186,7 +188,7 @@ pub struct NewCampaignJudgement<'j> {
 
 /// The valid judgement of an assignment.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StandingJudgement {
+pub struct ValidJudgement {
     /// Id of the judgement.
     pub id: String,
     /// Whether it differs from the judgement to insert: it was stored first, as from another device.
@@ -316,13 +318,15 @@ impl Store {
             if taken.is_err() && request.room != AssignmentLimit::Ended {
                 let query = sqlx::query_as(RELEASE).bind(request.campaign).bind(request.now.0);
                 let query = query.bind(request.now.0 - RELEASE_AFTER_MS).bind(request.annotator);
-                let released: Vec<(i64, String)> = query.fetch_all(&mut *tx).await?;
+                let released: Vec<(i64, String, String)> = query.fetch_all(&mut *tx).await?;
                 if matches!(request.room, AssignmentLimit::UpTo(_)) {
                     let query = sqlx::query(DECREMENT_HANDED_OUT).bind(request.campaign);
                     query.bind(i64::try_from(released.len()).unwrap_or(i64::MAX)).execute(&mut *tx).await?;
                 }
-                for (unit, _) in released.iter().filter(|(_, kind)| kind == AssignmentKind::Fresh.as_str()) {
-                    sqlx::query(GIVE_BACK).bind(request.campaign).bind(unit).execute(&mut *tx).await?;
+                let counted = released.iter().filter(|(_, kind, _)| kind != AssignmentKind::Repeat.as_str());
+                for (unit, _, holder) in counted {
+                    let query = sqlx::query(GIVE_BACK).bind(request.campaign).bind(unit).bind(holder);
+                    query.execute(&mut *tx).await?;
                 }
                 if !released.is_empty() {
                     taken = take_unit_in_room!(tx, request, &kinds, progress);
@@ -382,10 +386,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn insert_campaign_judgement(
-        &self,
-        new: NewCampaignJudgement<'_>,
-    ) -> Result<StandingJudgement, StoreError> {
+    pub async fn insert_campaign_judgement(&self, new: NewCampaignJudgement<'_>) -> Result<ValidJudgement, StoreError> {
         let _time = store_time("insert_campaign_judgement");
         on_writer!(self, |connection| {
             let mut tx = connection.begin().await?;
@@ -394,7 +395,7 @@ impl Store {
             let standing: Option<(String, bool)> = query.fetch_optional(&mut *tx).await?;
             if let Some((id, differs)) = standing {
                 tx.commit().await?;
-                return Ok(StandingJudgement { id, differs });
+                return Ok(ValidJudgement { id, differs });
             }
             let query = sqlx::query(INSERT_JUDGEMENT).bind(new.id).bind(new.assignment).bind(new.judgement);
             query.bind(new.now.0).bind(new.answers).execute(&mut *tx).await?;
@@ -403,7 +404,7 @@ impl Store {
             if let Some(vote) = new.vote {
                 insert_vote!(tx, new, vote);
             }
-            tx.commit().await.map(|()| StandingJudgement { id: new.id.to_owned(), differs: false })
+            tx.commit().await.map(|()| ValidJudgement { id: new.id.to_owned(), differs: false })
         })
     }
 

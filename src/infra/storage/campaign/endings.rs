@@ -7,14 +7,16 @@ use crate::storage::{Store, StoreError, on_reader, on_writer, unsigned};
 
 const SUM_JUDGED: &str = "SELECT CAST(COALESCE(SUM(judged), 0) AS BIGINT) FROM campaign_annotators WHERE campaign = $1";
 const COUNT_MODELS: &str = "SELECT COUNT(DISTINCT model) FROM campaign_answers WHERE campaign = $1";
-/// Units without all their judgements, or assignments in progress.
+/// Units without all their judgements, or assignments in progress. Those of an excluded annotator are not: their units were given back.
 const SELECT_OPEN: &str = "SELECT EXISTS (SELECT 1 FROM campaign_units WHERE campaign = $1 AND given < $2) \
-     OR EXISTS (SELECT 1 FROM campaign_assignments WHERE campaign = $1 AND judged_at IS NULL AND released_at IS NULL)";
+     OR EXISTS (SELECT 1 FROM campaign_assignments WHERE campaign = $1 AND judged_at IS NULL AND released_at IS NULL \
+     AND annotator NOT IN (SELECT id FROM campaign_annotators WHERE campaign = $1 AND left_out_at IS NOT NULL))";
 /// Counts no more judgements of a unit than it needs; assignments in progress do not count yet.
 const SUM_JUDGED_OF_DUE: &str = "SELECT CAST(COALESCE(SUM(CASE WHEN judged < $2 THEN judged ELSE $2 END), 0) AS BIGINT) \
      FROM (SELECT u.given - COALESCE(o.waiting, 0) AS judged FROM campaign_units u LEFT JOIN (SELECT unit, \
      COUNT(*) AS waiting FROM campaign_assignments WHERE campaign = $1 AND judged_at IS NULL AND released_at IS NULL \
-     AND kind <> 'repeat' GROUP BY unit) o ON o.unit = u.unit WHERE u.campaign = $1) units";
+     AND kind <> 'repeat' AND annotator NOT IN (SELECT id FROM campaign_annotators WHERE campaign = $1 \
+     AND left_out_at IS NOT NULL) GROUP BY unit) o ON o.unit = u.unit WHERE u.campaign = $1) units";
 const END: &str = "UPDATE campaigns SET ended = $2, ended_at = $3 WHERE id = $1 AND ended IS NULL";
 
 impl Store {

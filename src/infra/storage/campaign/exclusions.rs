@@ -23,9 +23,9 @@ const SELECT: &str = "SELECT annotator, reason, excluded_by, excluded_at, withdr
      WHERE campaign = $1 ORDER BY excluded_at, id";
 /// Units of an excluded annotator need other annotators.
 const GIVE_BACK: &str = "UPDATE campaign_units SET given = given - 1 WHERE campaign = $1 AND given > 0 AND unit IN \
-     (SELECT unit FROM campaign_assignments WHERE annotator = $2 AND kind = 'fresh' AND released_at IS NULL)";
+     (SELECT unit FROM campaign_assignments WHERE annotator = $2 AND kind <> 'repeat' AND released_at IS NULL)";
 const TAKE_AGAIN: &str = "UPDATE campaign_units SET given = given + 1 WHERE campaign = $1 AND unit IN \
-     (SELECT unit FROM campaign_assignments WHERE annotator = $2 AND kind = 'fresh' AND released_at IS NULL)";
+     (SELECT unit FROM campaign_assignments WHERE annotator = $2 AND kind <> 'repeat' AND released_at IS NULL)";
 static EXCLUDE_VOTES: LazyLock<String> = LazyLock::new(|| {
     format!(
         "INSERT INTO vote_exclusions (id, vote_seq, rule, reason, excluded_by, excluded_at) \

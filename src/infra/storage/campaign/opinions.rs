@@ -1,6 +1,6 @@
 //! Annotators' judgements of an item in closed campaigns: while a campaign is open, annotators must not learn the others' judgements.
 
-use crate::domain::campaign::item_opinions::ItemJudgement;
+use crate::domain::campaign::item_judgement_summary::ItemJudgement;
 use crate::metrics::store_time;
 use crate::storage::{Store, StoreError, on_reader};
 

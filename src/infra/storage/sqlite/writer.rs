@@ -27,11 +27,11 @@ const LOCKED_TIMEOUT: Duration = Duration::from_millis(500);
 #[derive(Debug, Clone)]
 pub(in crate::storage) struct SqliteWriter {
     options: Arc<SqliteConnectOptions>,
-    idle: Arc<Mutex<Idle>>,
+    idle: Arc<Mutex<IdleConnection>>,
 }
 
 #[derive(Debug)]
-enum Idle {
+enum IdleConnection {
     Connection(SqliteConnection),
     /// The last connection was closed, or is in use.
     None,
@@ -41,12 +41,12 @@ enum Idle {
 
 impl SqliteWriter {
     pub(in crate::storage) fn new(options: SqliteConnectOptions, connection: SqliteConnection) -> Self {
-        Self { options: Arc::new(options), idle: Arc::new(Mutex::new(Idle::Connection(connection))) }
+        Self { options: Arc::new(options), idle: Arc::new(Mutex::new(IdleConnection::Connection(connection))) }
     }
 
     /// Creates the writer of a read-only store: it has no connection and opens none.
     pub(in crate::storage) fn closed(options: SqliteConnectOptions) -> Self {
-        Self { options: Arc::new(options), idle: Arc::new(Mutex::new(Idle::Closed)) }
+        Self { options: Arc::new(options), idle: Arc::new(Mutex::new(IdleConnection::Closed)) }
     }
 
     /// Waits for the connection, and opens a new one if the last one was not kept. After the wait, `outage` returns the current outage:
@@ -54,18 +54,18 @@ impl SqliteWriter {
     pub(in crate::storage) async fn acquire(
         &self,
         outage: impl Fn() -> Option<OutageKind>,
-    ) -> Result<Writing, StoreError> {
+    ) -> Result<WriteConnection, StoreError> {
         let mut idle = Arc::clone(&self.idle).lock_owned().await;
         let is_locked = outage() == Some(OutageKind::WriteLocked);
-        let (connection, was_kept) = match std::mem::replace(&mut *idle, Idle::None) {
-            Idle::Connection(connection) => (connection, true),
-            Idle::None => (self.connect(is_locked).await?, false),
-            Idle::Closed => {
-                *idle = Idle::Closed;
+        let (connection, was_kept) = match std::mem::replace(&mut *idle, IdleConnection::None) {
+            IdleConnection::Connection(connection) => (connection, true),
+            IdleConnection::None => (self.connect(is_locked).await?, false),
+            IdleConnection::Closed => {
+                *idle = IdleConnection::Closed;
                 return Err(sqlx::Error::PoolClosed.into());
             }
         };
-        Ok(Writing { connection, was_kept, serves_once: is_locked && !was_kept, idle })
+        Ok(WriteConnection { connection, was_kept, serves_once: is_locked && !was_kept, idle })
     }
 
     async fn connect(&self, is_locked: bool) -> Result<SqliteConnection, StoreError> {
@@ -80,8 +80,8 @@ impl SqliteWriter {
 
     /// Waits for the current write and closes the connection.
     pub(in crate::storage) async fn close(&self) {
-        let connection = std::mem::replace(&mut *self.idle.lock().await, Idle::Closed);
-        if let Idle::Connection(connection) = connection
+        let connection = std::mem::replace(&mut *self.idle.lock().await, IdleConnection::Closed);
+        if let IdleConnection::Connection(connection) = connection
             && let Err(error) = connection.close().await
         {
             tracing::warn!(error = %error, "the writing connection did not close cleanly");
@@ -90,15 +90,15 @@ impl SqliteWriter {
 }
 
 /// The writing connection, lent to one caller. Dropping it closes the connection, which rolls back.
-pub(in crate::storage) struct Writing {
+pub(in crate::storage) struct WriteConnection {
     connection: SqliteConnection,
     was_kept: bool,
     /// Whether the connection is closed after this write even if it succeeds.
     serves_once: bool,
-    idle: OwnedMutexGuard<Idle>,
+    idle: OwnedMutexGuard<IdleConnection>,
 }
 
-impl Writing {
+impl WriteConnection {
     /// Whether the connection was already open.
     pub(in crate::storage) fn was_kept(&self) -> bool {
         self.was_kept
@@ -112,7 +112,7 @@ impl Writing {
     pub(in crate::storage) fn keep(self) {
         let Self { connection, mut idle, serves_once, .. } = self;
         if !serves_once {
-            *idle = Idle::Connection(connection);
+            *idle = IdleConnection::Connection(connection);
         }
     }
 }
@@ -223,7 +223,7 @@ mod tests {
     #[tokio::test]
     async fn a_lock_that_another_program_holds_is_an_outage_that_each_write_waits_for_shortly() {
         let (_folder, writer) = writer().await;
-        let wait = async |writing: &mut Writing| -> i64 {
+        let wait = async |writing: &mut WriteConnection| -> i64 {
             sqlx::query_scalar("PRAGMA busy_timeout").fetch_one(&mut writing.connection).await.unwrap()
         };
         let locked = || Some(OutageKind::WriteLocked);
@@ -253,7 +253,7 @@ mod tests {
     async fn a_refused_row_is_rolled_back_and_the_connection_kept() {
         let (_folder, writer) = writer().await;
         write(&writer, None).await.unwrap_err();
-        assert!(matches!(*writer.idle.lock().await, Idle::Connection(_)));
+        assert!(matches!(*writer.idle.lock().await, IdleConnection::Connection(_)));
         write(&writer, Some("after")).await.unwrap();
         assert_eq!(committed(&writer).await, ["after"]);
     }

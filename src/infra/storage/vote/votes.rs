@@ -11,7 +11,7 @@ use crate::domain::time::Timestamp;
 use crate::metrics::store_time;
 use crate::storage::rows::vote_rows::{NewVoteRow, RawVote, SatisfiedVote};
 use crate::storage::vote::exclusions::{EXCLUSION, IS_RATED, numbers_json};
-use crate::storage::write_queue::Written;
+use crate::storage::write_queue::InsertResult;
 use crate::storage::{Store, StoreError, on_reader};
 
 const COLUMNS: &str = "seq, id, battle_id, visitor, model_a, model_b, outcome, anonymous, turn, language, category, intent, \
@@ -57,7 +57,7 @@ impl Store {
     pub async fn insert_vote(&self, vote: &NewVoteRow) -> Result<InsertedVote, StoreError> {
         let _time = store_time("insert_vote");
         self.database.refuse_if_not_durable()?;
-        if self.writes.vote(vote.clone().into()).await? == Written::All {
+        if self.writes.vote(vote.clone().into()).await? == InsertResult::All {
             return Ok(InsertedVote::Stored);
         }
         Ok(match self.vote_on(&vote.battle).await? {

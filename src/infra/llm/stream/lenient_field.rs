@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 ///
 /// # Errors
 /// Text that is not JSON.
-pub(super) fn lenient<'de, T, D>(deserializer: D) -> Result<Option<T>, D::Error>
+pub(in crate::llm) fn lenient<'de, T, D>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     T: DeserializeOwned,
     D: Deserializer<'de>,
@@ -20,7 +20,7 @@ where
 }
 
 /// Whether a field has content: some servers send `"error": false` or an empty text without an error.
-pub(super) fn has_content(field: &Value) -> bool {
+pub(in crate::llm) fn has_content(field: &Value) -> bool {
     match field {
         Value::Null | Value::Bool(false) => false,
         Value::Bool(true) | Value::Number(_) => true,

@@ -22,7 +22,7 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use tokio::time::{Instant, sleep_until};
 
-use super::{ChatModel, Message, ModelCard, ReplyPart, ReplyStream, Sampling};
+use super::super::{ChatModel, Message, ModelCard, ReplyPart, ReplyStream, Sampling};
 use crate::domain::battle::ModelId;
 
 /// Practice model.
@@ -189,7 +189,7 @@ mod tests {
     use crate::llm::MessageRole;
 
     /// Creates a conversation of these questions with a fixed answer between them.
-    pub(super) fn asked(questions: &[&str]) -> Vec<Message> {
+    pub(in crate::llm) fn asked(questions: &[&str]) -> Vec<Message> {
         let said = |role, content: &str| Message::of(role, content);
         let turns = questions
             .iter()

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use parking_lot::RwLock;
 use secrecy::{ExposeSecret, SecretString};
 
-use super::ReplyPart;
+use super::super::ReplyPart;
 
 /// Replacement of a key.
 const REDACTED: &str = "[redacted]";
@@ -28,11 +28,11 @@ const HELD_STEP: usize = 64;
 
 /// Keys of all models that a process uses, former ones included. Clones share them.
 #[derive(Debug, Clone, Default)]
-pub(super) struct KnownKeys(Arc<RwLock<Arc<[SecretString]>>>);
+pub(in crate::llm) struct KnownKeys(Arc<RwLock<Arc<[SecretString]>>>);
 
 impl KnownKeys {
     /// Adds a key that is redacted in all replies that begin from now on.
-    pub(super) fn add(&self, key: &SecretString) {
+    pub(in crate::llm) fn add(&self, key: &SecretString) {
         let mut keys = self.0.write();
         let is_known = keys.iter().any(|known| known.expose_secret() == key.expose_secret());
         if key.expose_secret().len() >= MIN_KEY_BYTES && !is_known {
@@ -41,7 +41,7 @@ impl KnownKeys {
     }
 
     #[cfg(test)]
-    pub(super) fn len(&self) -> usize {
+    pub(in crate::llm) fn len(&self) -> usize {
         self.0.read().len()
     }
 }
@@ -56,7 +56,7 @@ pub(super) struct KeyRedaction {
 
 impl KeyRedaction {
     /// Creates the redaction for a reply of any model.
-    pub(super) fn new(keys: &KnownKeys) -> Self {
+    pub(in crate::llm) fn new(keys: &KnownKeys) -> Self {
         Self { keys: keys.0.read().clone(), ..Self::default() }
     }
 

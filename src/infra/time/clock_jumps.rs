@@ -11,8 +11,8 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-use crate::clock::Clock;
 use crate::domain::time::Timestamp;
+use crate::time::clock::Clock;
 
 /// Difference between two readings below which it counts as drift or correction, not as a jump.
 const TOLERANCE_MS: i64 = 5_000;

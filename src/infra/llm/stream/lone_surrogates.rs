@@ -7,7 +7,7 @@ const REPLACEMENT: &str = "\\ufffd";
 
 /// Replaces each escape of a lone surrogate (`\ud83d` without its second half) by U+FFFD, so that the reply can be parsed. Other text is
 /// returned unchanged.
-pub(super) fn without_half_characters(json: &str) -> Cow<'_, str> {
+pub(in crate::llm) fn without_half_characters(json: &str) -> Cow<'_, str> {
     if !json.contains("\\ud") && !json.contains("\\uD") {
         return Cow::Borrowed(json);
     }
@@ -44,9 +44,10 @@ mod tests {
     use std::collections::VecDeque;
 
     use super::*;
-    use crate::llm::sse::SseEvent;
-    use crate::llm::transport::StreamProgress;
-    use crate::llm::{ReplyPart, anthropic, ollama, openai};
+    use crate::llm::ReplyPart;
+    use crate::llm::http::transport::StreamProgress;
+    use crate::llm::providers::{anthropic, ollama, openai};
+    use crate::llm::stream::sse::SseEvent;
 
     #[test]
     fn half_a_character_is_replaced_and_all_else_stays() {

@@ -5,10 +5,10 @@ use std::collections::VecDeque;
 use serde::Deserialize;
 use serde_json::error::Category;
 
+use super::super::http::transport::{ReplyReader, StreamProgress};
+use super::super::{ChatError, ReplyPart};
 use super::line_buffer::LineBuffer;
 use super::sse::{SseDecoder, SseEvent};
-use super::transport::{ReplyReader, StreamProgress};
-use super::{ChatError, ReplyPart};
 
 /// Reader of a reply as server-sent events.
 pub(crate) struct SseReader<F> {

@@ -7,13 +7,13 @@ use secrecy::SecretString;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::http_client::HttpClient;
-use super::lenient_field::{has_content, lenient};
-use super::lone_surrogates::without_half_characters;
+use super::super::http::http_client::HttpClient;
+use super::super::http::transport::{Endpoint, StreamProgress, stream_reply};
+use super::super::stream::lenient_field::{has_content, lenient};
+use super::super::stream::lone_surrogates::without_half_characters;
+use super::super::stream::stream_readers::{LineReader, parse_json};
+use super::super::{ChatError, ChatModel, Message, PromptImage, ReplyPart, ReplyStream, Sampling, Usage};
 use super::openai::with_system_prompt;
-use super::stream_readers::{LineReader, parse_json};
-use super::transport::{Endpoint, StreamProgress, stream_reply};
-use super::{ChatError, ChatModel, Message, PromptImage, ReplyPart, ReplyStream, Sampling, Usage};
 use crate::config::{ConfigError, ModelSettings};
 
 /// Default address of Ollama.
@@ -116,7 +116,7 @@ struct ReplyLine {
     thinking: Option<String>,
 }
 
-pub(super) fn read_line(line: &str, parts: &mut VecDeque<ReplyPart>) -> Result<StreamProgress, ChatError> {
+pub(in crate::llm) fn read_line(line: &str, parts: &mut VecDeque<ReplyPart>) -> Result<StreamProgress, ChatError> {
     let line: ChatChunk = parse_json(&without_half_characters(line))?;
     if line.error.as_ref().is_some_and(has_content) {
         return Err(ChatError::Reported);

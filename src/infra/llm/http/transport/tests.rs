@@ -1,6 +1,6 @@
 use super::super::http_client::http_client;
-use super::super::openai;
-use super::super::stream_readers::SseReader;
+use crate::llm::providers::openai;
+use crate::llm::stream::stream_readers::SseReader;
 use reqwest::header::AUTHORIZATION;
 
 use super::*;

@@ -81,12 +81,12 @@ impl HttpClient {
     }
 
     /// Shares the known keys of an earlier client, present and future.
-    pub(super) fn with_known_keys(self, known_keys: &KnownKeys) -> Self {
+    pub(in crate::llm) fn with_known_keys(self, known_keys: &KnownKeys) -> Self {
         Self { known_keys: known_keys.clone(), ..self }
     }
 
     /// Returns the keys of all used models, which no reply may show.
-    pub(super) fn known_keys(&self) -> &KnownKeys {
+    pub(in crate::llm) fn known_keys(&self) -> &KnownKeys {
         &self.known_keys
     }
 

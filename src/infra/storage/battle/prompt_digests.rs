@@ -49,8 +49,8 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn set_question_digests(&self, digests: &[(FirstQuestion, String)]) -> Result<(), StoreError> {
-        let _time = store_time("set_question_digests");
+    pub async fn set_prompt_digests(&self, digests: &[(FirstQuestion, String)]) -> Result<(), StoreError> {
+        let _time = store_time("set_prompt_digests");
         on_writer!(self, |connection| {
             let mut tx = sqlx::Connection::begin(connection).await?;
             for (FirstQuestion { battle, prompt }, digest) in digests {
@@ -64,8 +64,8 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn votes_on_question(&self, digest: &str) -> Result<Vec<QuestionVotes>, StoreError> {
-        let _time = store_time("votes_on_question");
+    pub async fn votes_on_prompt(&self, digest: &str) -> Result<Vec<QuestionVotes>, StoreError> {
+        let _time = store_time("votes_on_prompt");
         let rows: Vec<(String, String, String, i64)> =
             on_reader!(self, |pool| sqlx::query_as(SELECT_VOTES.as_str()).bind(digest).fetch_all(pool).await)?;
         let counted = |(a, b, outcome, votes): (String, String, String, i64)| {

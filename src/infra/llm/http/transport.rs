@@ -17,10 +17,11 @@ use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Map, Value};
 use tokio::time::{Instant, timeout, timeout_at};
 
+use super::super::{ChatError, ReplyPart, ReplyStream};
 use super::body_drain::BackgroundDrain;
 use super::http_client::HttpClient;
 use super::key_redaction::KeyRedaction;
-use super::{ChatError, ReplyPart, ReplyStream, connection_error_texts, retry_after};
+use super::{connection_error_texts, retry_after};
 use crate::config::{ConfigError, ModelSettings};
 use crate::domain::settings_rule::{AddressRule, RefusedValue, VariableRule};
 

@@ -13,15 +13,15 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use super::batch::BatchApi;
-use super::batch::openai::OpenAiBatches;
-use super::http_client::HttpClient;
-use super::lenient_field::{has_content, lenient};
-use super::lone_surrogates::without_half_characters;
-use super::sse::SseEvent;
-use super::stream_readers::{SseReader, parse_json};
-use super::transport::{Endpoint, StreamProgress, stream_reply};
-use super::{ChatError, ChatModel, Message, ReplyPart, ReplyStream, Sampling, Usage, system_and_rest};
+use super::super::batch::BatchApi;
+use super::super::batch::openai::OpenAiBatches;
+use super::super::http::http_client::HttpClient;
+use super::super::http::transport::{Endpoint, StreamProgress, stream_reply};
+use super::super::stream::lenient_field::{has_content, lenient};
+use super::super::stream::lone_surrogates::without_half_characters;
+use super::super::stream::sse::SseEvent;
+use super::super::stream::stream_readers::{SseReader, parse_json};
+use super::super::{ChatError, ChatModel, Message, ReplyPart, ReplyStream, Sampling, Usage, system_and_rest};
 use crate::config::{ConfigError, ModelSettings};
 use crate::domain::judging::token_probabilities::{MAX_ALTERNATIVES, NumberToken};
 
@@ -268,7 +268,10 @@ struct Delta {
     reasoning: Option<String>,
 }
 
-pub(super) fn read_event(event: SseEvent<'_>, parts: &mut VecDeque<ReplyPart>) -> Result<StreamProgress, ChatError> {
+pub(in crate::llm) fn read_event(
+    event: SseEvent<'_>,
+    parts: &mut VecDeque<ReplyPart>,
+) -> Result<StreamProgress, ChatError> {
     let trimmed = event.data.trim();
     if trimmed == "[DONE]" {
         return Ok(StreamProgress::Ended);

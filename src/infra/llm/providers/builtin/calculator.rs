@@ -55,10 +55,10 @@ fn solution_text(solution: &SolvedSum, language: Language) -> String {
 
 fn conversion_text(conversion: &Conversion, language: Language) -> String {
     let (from, to) = (conversion.from.symbol, conversion.to.symbol);
-    let (value, result) = (number(conversion.value), about(conversion.result()));
+    let (value, result) = (number(conversion.value), format_rounded(conversion.result()));
     let colon = if language == Language::Chinese { "：" } else { ":" };
     if conversion.is_proportional() {
-        let each = about(conversion.from.factor / conversion.to.factor);
+        let each = format_rounded(conversion.from.factor / conversion.to.factor);
         let rule = if language == Language::Chinese { "换算关系" } else { "The rule" };
         format!(
             "{rule}{colon} $1\\,\\text{{{from}}} {each}\\,\\text{{{to}}}$\n\n$$ {value}\\,\\text{{{from}}} {result}\\,\\text{{{to}}} $$"
@@ -71,7 +71,7 @@ fn conversion_text(conversion: &Conversion, language: Language) -> String {
 }
 
 /// Rounds to eight decimals: more would only show floating-point error.
-fn about(value: f64) -> String {
+fn format_rounded(value: f64) -> String {
     let rounded = if value.abs() < 1e7 { (value * 1e8).round() / 1e8 } else { value };
     let exact = (rounded - value).abs() <= 1e-13 * value.abs();
     if exact { equals(rounded) } else { format!("\\approx {}", number(rounded)) }

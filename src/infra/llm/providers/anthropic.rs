@@ -10,15 +10,15 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value, json};
 
-use super::batch::BatchApi;
-use super::batch::anthropic::AnthropicBatches;
-use super::http_client::HttpClient;
-use super::lenient_field::{has_content, lenient};
-use super::lone_surrogates::without_half_characters;
-use super::sse::SseEvent;
-use super::stream_readers::{SseReader, parse_json};
-use super::transport::{Endpoint, StreamProgress, stream_reply};
-use super::{ChatError, ChatModel, Message, ReplyPart, ReplyStream, Sampling, Usage, system_and_rest};
+use super::super::batch::BatchApi;
+use super::super::batch::anthropic::AnthropicBatches;
+use super::super::http::http_client::HttpClient;
+use super::super::http::transport::{Endpoint, StreamProgress, stream_reply};
+use super::super::stream::lenient_field::{has_content, lenient};
+use super::super::stream::lone_surrogates::without_half_characters;
+use super::super::stream::sse::SseEvent;
+use super::super::stream::stream_readers::{SseReader, parse_json};
+use super::super::{ChatError, ChatModel, Message, ReplyPart, ReplyStream, Sampling, Usage, system_and_rest};
 use crate::config::{ConfigError, ModelSettings};
 
 /// Default address of Anthropic's API.
@@ -124,13 +124,13 @@ struct StreamEvent<'a> {
     content: Vec<ContentBlock>,
     error: Option<Value>,
     #[serde(default, deserialize_with = "lenient")]
-    message: Option<Begun>,
+    message: Option<MessageStart>,
     #[serde(default, deserialize_with = "lenient")]
     usage: Option<AnthropicUsage>,
 }
 
 #[derive(Deserialize)]
-struct Begun {
+struct MessageStart {
     #[serde(default, deserialize_with = "lenient")]
     usage: Option<AnthropicUsage>,
 }
@@ -148,7 +148,10 @@ struct ContentBlock {
     stop_reason: Option<IgnoredAny>,
 }
 
-pub(super) fn read_event(event: SseEvent<'_>, parts: &mut VecDeque<ReplyPart>) -> Result<StreamProgress, ChatError> {
+pub(in crate::llm) fn read_event(
+    event: SseEvent<'_>,
+    parts: &mut VecDeque<ReplyPart>,
+) -> Result<StreamProgress, ChatError> {
     if event.name == "error" {
         return Err(ChatError::Reported);
     }

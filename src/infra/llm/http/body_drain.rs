@@ -26,7 +26,7 @@ pub(super) struct BackgroundDrain(Arc<Mutex<JoinSet<()>>>);
 
 impl BackgroundDrain {
     /// Drains the response in the background. Beyond the limits, and without a runtime, its connection is closed.
-    pub(super) fn read(&self, response: Response) {
+    pub(in crate::llm) fn read(&self, response: Response) {
         let Ok(runtime) = Handle::try_current() else { return };
         let mut under_way = self.0.lock();
         while under_way.try_join_next().is_some() {}
@@ -37,7 +37,7 @@ impl BackgroundDrain {
 
     /// Waits until all draining has ended.
     #[cfg(test)]
-    pub(super) async fn ended(&self) {
+    pub(in crate::llm) async fn ended(&self) {
         let under_way = std::mem::take(&mut *self.0.lock());
         under_way.join_all().await;
     }
@@ -69,8 +69,9 @@ mod tests {
 
     use super::*;
     use crate::config::{ModelSettings, ProviderKind};
-    use crate::llm::openai::OpenAiModel;
-    use crate::llm::{ChatError, ChatModel, Message, ReplyPart, http_client};
+    use crate::llm::http_client;
+    use crate::llm::providers::openai::OpenAiModel;
+    use crate::llm::{ChatError, ChatModel, Message, ReplyPart};
 
     const FINISHED: &str = r#"data: {"choices":[{"delta":{"content":"one"},"finish_reason":"stop"}]}"#;
 

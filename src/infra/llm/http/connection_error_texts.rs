@@ -20,7 +20,7 @@ pub(super) const WEB_PAGE: &str = "its body is a web page";
 pub(super) const ONE_DOCUMENT: &str = "its body is one JSON document, not a stream";
 pub(super) const NO_EVENT: &str = "its body holds no event";
 
-/// All texts of [`ChatError::Unreached`](super::ChatError::Unreached) and [`ChatError::Connection`](super::ChatError::Connection).
+/// All texts of [`ChatError::Unreached`](super::super::ChatError::Unreached) and [`ChatError::Connection`](super::super::ChatError::Connection).
 pub const CONNECTION_FAILURES: [&str; 12] = [
     REFUSED,
     RESET,
@@ -36,5 +36,5 @@ pub const CONNECTION_FAILURES: [&str; 12] = [
     NO_HTTP,
 ];
 
-/// All texts of [`ChatError::Malformed`](super::ChatError::Malformed) for a body without an event.
+/// All texts of [`ChatError::Malformed`](super::super::ChatError::Malformed) for a body without an event.
 pub const BODY_FAILURES: [&str; 4] = [COMPRESSED, WEB_PAGE, ONE_DOCUMENT, NO_EVENT];

@@ -1,0 +1,2 @@
+-- On PostgreSQL, the trigger that ends the battles of new votes leaves those that have ended from here on. SQLite has no such trigger
+-- any more: nothing changes.
