@@ -8,12 +8,12 @@ use crate::domain::admin::MAX_REASON_CHARS;
 use crate::domain::admin::action::AdminAction;
 use crate::domain::admin::deletion_request::{BattleReference, DeletionRequestState, DeletionScope};
 use crate::domain::battle::BattleId;
-use crate::infra::clock::Clock;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{
     DeletionDecision, DeletionPreview, DeletionRequestRow, DeletionTarget, NewDeletionRequest, Store, StoreError,
     is_storable,
 };
+use crate::infra::time::clock::Clock;
 
 /// Error of submitting or deciding a deletion request.
 #[derive(Debug, thiserror::Error)]
@@ -28,7 +28,7 @@ pub enum DeletionRequestError {
     #[error("no battle is shared by this link any more: give its id as an export has it")]
     UnknownLink,
     /// The battle's visitor is unknown, so the visitor's other battles cannot be found.
-    #[error("battle {0} was imported without its visitor: ask for the texts of this battle only")]
+    #[error("battle {0} was imported without its visitor: limit the request to the texts of this battle")]
     UnknownVisitor(BattleId),
     /// No deletion request has this id.
     #[error("there is no request {0:?}: `langya requests list` shows them")]
@@ -62,7 +62,7 @@ pub async fn ask(
         id: rng.id(clock),
         battle,
         scope: DeletionScope::Battle,
-        reason: checked(reason)?,
+        reason: check_reason(reason)?,
         entered_by: String::new(),
         created_at: clock.now(),
     };
@@ -94,10 +94,10 @@ impl DeletionRequests<'_> {
                 self.store.shared_battle(&token).await?.ok_or(DeletionRequestError::UnknownLink)?
             }
         };
-        let reason = checked(reason)?;
+        let reason = check_reason(reason)?;
         self.target(&battle, scope).await?;
         let id = self.rng.id(self.clock);
-        let mut entry = self.actor.entry(self.rng, self.clock, AdminAction::EnterRequest, &subject(&id));
+        let mut entry = self.actor.entry(self.rng, self.clock, AdminAction::EnterRequest, &audit_subject(&id));
         // Without the reason, which may identify the requester: audit log entries are never deleted.
         entry.latter = audit_json(&json!({ "battle": battle, "scope": scope.as_str() }));
         let (entered_by, created_at) = (self.actor.name.clone(), self.clock.now());
@@ -127,10 +127,10 @@ impl DeletionRequests<'_> {
     /// # Errors
     /// [`DeletionRequestError`].
     pub async fn delete_texts(&self, id: &str, answer: &str) -> Result<u64, DeletionRequestError> {
-        let (answer, row) = (checked(answer)?, self.find_open(id).await?);
+        let (answer, row) = (check_reason(answer)?, self.find_open(id).await?);
         let (battle, scope) = (&row.request.battle, row.request.scope);
         let target = self.target(battle, scope).await?;
-        let mut entry = self.actor.entry(self.rng, self.clock, AdminAction::DeleteTexts, &subject(id));
+        let mut entry = self.actor.entry(self.rng, self.clock, AdminAction::DeleteTexts, &audit_subject(id));
         let battles = self.store.battles_with_texts(&target).await?;
         entry.former = audit_json(&json!({ "battle": battle, "scope": scope.as_str(), "battles": battles }));
         entry.latter = audit_json(&json!({ "reason": answer }));
@@ -145,8 +145,8 @@ impl DeletionRequests<'_> {
     /// # Errors
     /// [`DeletionRequestError`].
     pub async fn refuse(&self, id: &str, answer: &str) -> Result<(), DeletionRequestError> {
-        let (answer, _) = (checked(answer)?, self.find_open(id).await?);
-        let mut entry = self.actor.entry(self.rng, self.clock, AdminAction::RefuseRequest, &subject(id));
+        let (answer, _) = (check_reason(answer)?, self.find_open(id).await?);
+        let mut entry = self.actor.entry(self.rng, self.clock, AdminAction::RefuseRequest, &audit_subject(id));
         entry.latter = audit_json(&json!({ "reason": answer }));
         self.decide(id, DeletionRequestState::Refused, answer, 0, Some(&entry)).await
     }
@@ -191,11 +191,11 @@ impl DeletionRequests<'_> {
     }
 }
 
-fn subject(id: &str) -> String {
+fn audit_subject(id: &str) -> String {
     format!("request {id}")
 }
 
-fn checked(reason: &str) -> Result<String, DeletionRequestError> {
+fn check_reason(reason: &str) -> Result<String, DeletionRequestError> {
     let reason = reason.trim();
     let is_usable = (1..=MAX_REASON_CHARS).contains(&reason.chars().count()) && is_storable(reason);
     is_usable.then(|| reason.to_owned()).ok_or(DeletionRequestError::Reason)

@@ -207,9 +207,10 @@ mod tests {
         let (said, advice) = found(StoreError::Outage(OutageKind::NoConnection));
         assert_eq!(said, "its server has no connection left");
         assert!(advice.starts_with("raise its max_connections"), "{advice}");
-        let (said, advice) = found(StoreError::MissingRights("INSERT on votes".into()));
+        let (rights, grant) = ("INSERT on votes".to_owned(), "GRANT INSERT ON public.votes TO arena;".to_owned());
+        let (said, advice) = found(StoreError::MissingRights { rights, grant });
         assert_eq!(said, "the user of the database lacks INSERT on votes");
-        assert!(advice.starts_with("GRANT it"), "{advice}");
+        assert!(advice.starts_with("run `GRANT INSERT ON public.votes TO arena;`"), "{advice}");
     }
 
     #[test]

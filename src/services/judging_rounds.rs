@@ -8,11 +8,11 @@ use tokio_util::sync::CancellationToken;
 
 use crate::arena::models::Models;
 use crate::domain::battle::ModelId;
-use crate::infra::clock::Clock;
 use crate::infra::config::Settings;
 use crate::infra::llm::model_client::ModelClient;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{Store, StoreError};
+use crate::infra::time::clock::Clock;
 
 /// Outcome of a judging round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -52,7 +52,7 @@ fn without_key(entry: &ModelSettings) -> CheckedModel {
         chars_per_second: None,
         error: Some(format!("the key variable {variable} is not set")),
         advice: Some(format!(
-            "export {variable} where the arena runs, or take api_key_env out: the arena does not start without it"
+            "export {variable} where the arena runs, or remove api_key_env: the arena does not start without it"
         )),
     }
 }

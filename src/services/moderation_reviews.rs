@@ -6,11 +6,11 @@ use serde_json::json;
 use crate::admin::actor::{Actor, audit_json};
 use crate::domain::admin::action::AdminAction;
 use crate::domain::moderation::ModerationFlagState;
-use crate::infra::clock::Clock;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{
     DeletionTarget, ModerationDecision, ModerationFlagRow, ModerationReview, Store, StoreError, is_storable,
 };
+use crate::infra::time::clock::Clock;
 
 /// Error of deciding a moderation flag.
 #[derive(Debug, thiserror::Error)]

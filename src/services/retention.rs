@@ -6,10 +6,10 @@ use serde_json::json;
 use crate::admin::actor::{Actor, audit_json};
 use crate::domain::admin::action::AdminAction;
 use crate::domain::time::Timestamp;
-use crate::infra::clock::Clock;
 use crate::infra::config::RetentionSettings;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{Store, StoreError};
+use crate::infra::time::clock::Clock;
 
 /// Lifetime of an uploaded image without a question, in milliseconds.
 const UNUSED_IMAGE_MS: i64 = 24 * 3_600_000;

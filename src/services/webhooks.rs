@@ -17,10 +17,10 @@ use crate::domain::time::Timestamp;
 use crate::domain::webhook::{
     ChangedLeaderboard, DeliveryState, RecordedVotes, WebhookEvent, WebhookMessage, rank_changes, wait_after,
 };
-use crate::infra::clock::Clock;
 use crate::infra::metrics;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{NewWebhookMessage, Store, StoreError, WebhookMessageRow, WebhookPosition};
+use crate::infra::time::clock::Clock;
 use crate::infra::webhooks::{WebhookError, WebhookSender};
 
 /// Lease of a claimed message in milliseconds, in which the instance sends it and stores the result: longer than the request timeout.
@@ -152,7 +152,7 @@ impl Webhooks {
             return Ok(false);
         }
         let sent = self.sender.send(&message.webhook, message.event, message.body.clone(), now).await;
-        let settled = settled(&message, sent, self.clock.now());
+        let settled = with_attempt_result(&message, sent, self.clock.now());
         self.store.settle_webhook_message(&settled).await?;
         if settled.state == DeliveryState::Dead {
             metrics::webhook_abandoned();
@@ -162,7 +162,11 @@ impl Webhooks {
 }
 
 /// Returns the message updated with the result of an attempt.
-fn settled(message: &WebhookMessageRow, sent: Result<(), WebhookError>, now: Timestamp) -> WebhookMessageRow {
+fn with_attempt_result(
+    message: &WebhookMessageRow,
+    sent: Result<(), WebhookError>,
+    now: Timestamp,
+) -> WebhookMessageRow {
     let mut settled = message.clone();
     let Err(error) = sent else {
         (settled.state, settled.settled_at) = (DeliveryState::Delivered, Some(now));

@@ -3,9 +3,9 @@
 use serde::Serialize;
 
 use crate::domain::admin::action::AdminAction;
-use crate::infra::clock::Clock;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{ActedVia, NewAuditEntry};
+use crate::infra::time::clock::Clock;
 
 /// Actor of an admin action.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -12,10 +12,10 @@ use crate::domain::admin::action::AdminAction;
 use crate::domain::admin::key_scope::{KEY_PREFIX, KeyScope, MAX_LIFETIME_DAYS, parse_name};
 use crate::domain::hex::hex;
 use crate::domain::time::Timestamp;
-use crate::infra::clock::Clock;
 use crate::infra::limits::{RateLimited, RateLimits};
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{ApiKeyRow, NewApiKey, Store, StoreError, is_storable};
+use crate::infra::time::clock::Clock;
 
 const DAY_MS: i64 = 86_400_000;
 

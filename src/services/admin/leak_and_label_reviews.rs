@@ -8,9 +8,9 @@ use crate::domain::integrity::exclusions::exclusion_rule::ExclusionRule;
 use crate::domain::labeling::LabelOrigin;
 use crate::domain::labeling::queue::QueuedQuery;
 use crate::domain::labeling::scheme::Scheme;
-use crate::infra::clock::Clock;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{LabelSource, LeakDecision, LeakReview, NewLabel, Store, StoreError};
+use crate::infra::time::clock::Clock;
 
 /// Review queues of leaks and labels.
 pub struct Reviews<'r> {

@@ -12,7 +12,6 @@ use crate::domain::admin::account;
 use crate::domain::admin::action::AdminAction;
 use crate::domain::hex::hex;
 use crate::domain::time::Timestamp;
-use crate::infra::clock::Clock;
 use crate::infra::config::CurrentSettings;
 use crate::infra::limits::{LimitedAction, RateLimited, RateLimits};
 use crate::infra::metrics;
@@ -20,6 +19,7 @@ use crate::infra::oidc::OidcError;
 use crate::infra::passphrase_hash::PassphraseError;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{ActedVia, AdminSessionRow, AdminUserRow, NewAdminSession, SessionAge, Store, StoreError};
+use crate::infra::time::clock::Clock;
 
 const MINUTE_MS: i64 = 60_000;
 /// Rate-limit key for attempts with a name that no account can have.

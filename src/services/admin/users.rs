@@ -12,7 +12,6 @@ use crate::domain::admin::oidc_account::RoleSource;
 use crate::domain::admin::role::Role;
 use crate::domain::hex::hex;
 use crate::domain::time::Timestamp;
-use crate::infra::clock::Clock;
 use crate::infra::limits::{LimitedAction, RateLimited};
 use crate::infra::metrics;
 use crate::infra::passphrase_hash::{PassphraseChecks, PassphraseError};
@@ -21,6 +20,7 @@ use crate::infra::storage::{
     ActedVia, AdminInviteRow, AdminUserRow, Joined, JoiningUser, NewAdminInvite, NewAuditEntry, Store, StoreError,
     UserChange,
 };
+use crate::infra::time::clock::Clock;
 
 const HOUR_MS: i64 = 3_600_000;
 
@@ -40,7 +40,7 @@ pub enum UserError {
     #[error("there is no user {0:?}: `langya admin users list` shows them")]
     Unknown(String),
     /// The change would leave the arena without an owner.
-    #[error("{0} is the last owner who can sign in: make another user an owner first, who then signs in")]
+    #[error("{0} is the last owner who can sign in: first make another user an owner, and have them sign in")]
     LastOwner(String),
     /// The confirming passphrase is wrong.
     #[error("the passphrase is wrong")]

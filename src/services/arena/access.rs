@@ -15,7 +15,6 @@ use super::instances::ArenaInstances;
 use crate::domain::access::invite_code;
 use crate::domain::battle::VisitorId;
 use crate::domain::time::Timestamp;
-use crate::infra::clock::Clock;
 use crate::infra::config::{AccessMode, CurrentSettings};
 use crate::infra::limits::{LimitedAction, RateLimited, RateLimits};
 use crate::infra::metrics;
@@ -23,6 +22,7 @@ use crate::infra::oidc::{Identity, OidcError};
 use crate::infra::passphrase_hash::{PassphraseChecks, code_hash};
 use crate::infra::sessions::{NewSession, Session, Sessions};
 use crate::infra::storage::{NewSignIn, SignInMethod, Store, StoreError};
+use crate::infra::time::clock::Clock;
 
 /// Look-back period for sign-outs: greater than the clock skew between instances and the command line.
 const SIGN_OUT_LOOK_BACK: Duration = Duration::from_secs(600);

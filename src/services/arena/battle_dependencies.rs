@@ -6,7 +6,6 @@ use crate::arena::pair_selection::Matchmaker;
 use crate::arena::prompt_images::PromptImages;
 use crate::arena::prompt_rules::PromptRules;
 use crate::domain::battle::event_log::EPOCH_GAP;
-use crate::infra::clock::Clock;
 use crate::infra::config::CurrentSettings;
 use crate::infra::events::EventBus;
 use crate::infra::pacing_class_draws::ClassDraws;
@@ -14,6 +13,7 @@ use crate::infra::raw_pacing_ticks::RawPacingTicks;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::Store;
 use crate::infra::tasks::Tasks;
+use crate::infra::time::clock::Clock;
 use rand::RngExt;
 use std::sync::Arc;
 

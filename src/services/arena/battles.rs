@@ -67,6 +67,11 @@ pub enum BattleError {
     /// A model of the battle has left the arena, or is unknown to this instance.
     #[error("one of the two models cannot be asked any more: vote on what was answered, or start a new battle")]
     ModelGone,
+    /// The replies have ended, and the database does not take them.
+    #[error(
+        "the replies cannot be saved at the moment: you can vote as soon as they are, so keep this connection open"
+    )]
+    RepliesUnsaved,
     /// The database failed.
     #[error("this could not be stored: try again in a minute")]
     Store(#[from] StoreError),
@@ -165,7 +170,8 @@ impl Battles {
         self.refuse_while_draining()?;
         self.dependencies.prompts.check(prompt)?;
         let battle = self.find(visitor, id).await?;
-        self.ask(&battle, Action::Message, Some(prompt), permit).await
+        let asked = self.ask(&battle, Action::Message, Some(prompt), permit).await;
+        self.with_reason(id, asked).await
     }
 
     /// Regenerates both replies of the latest turn, with a changed prompt if given, and watches the battle from that turn on.
@@ -182,7 +188,8 @@ impl Battles {
         self.refuse_while_draining()?;
         prompt.map_or(Ok(()), |prompt| self.dependencies.prompts.check(prompt))?;
         let battle = self.find(visitor, id).await?;
-        self.ask(&battle, Action::Regenerate, prompt, permit).await
+        let asked = self.ask(&battle, Action::Regenerate, prompt, permit).await;
+        self.with_reason(id, asked).await
     }
 
     /// Stops both replies and keeps the text so far.
@@ -198,6 +205,20 @@ impl Battles {
             battle.stop();
         }
         Ok(())
+    }
+
+    /// Returns why an action on this battle is refused: it may have been ended in order to delete its texts.
+    pub async fn reason_for(&self, id: &BattleId, refusal: Refusal) -> Refusal {
+        let may_be_deleted = refusal == Refusal::Abandoned;
+        let is_deleted = may_be_deleted && matches!(self.dependencies.store.has_texts(id).await, Ok(false));
+        if is_deleted { Refusal::TextsDeleted } else { refusal }
+    }
+
+    async fn with_reason<T>(&self, id: &BattleId, done: Result<T, BattleError>) -> Result<T, BattleError> {
+        match done {
+            Err(BattleError::Refused(refusal)) => Err(self.reason_for(id, refusal).await.into()),
+            done => done,
+        }
     }
 
     /// Checks and moderates a prompt that is not stored.

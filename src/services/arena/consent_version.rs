@@ -10,10 +10,10 @@ use sha2::{Digest, Sha256};
 
 use crate::domain::hex::hex;
 use crate::domain::language::Language;
-use crate::infra::clock::Clock;
 use crate::infra::config::{AccessMode, CurrentSettings, LimitSettings, Settings, WindowLimits};
 use crate::infra::sessions::Session;
 use crate::infra::storage::{ConsentVersion, Store, StoreError};
+use crate::infra::time::clock::Clock;
 use crate::render::i18n::pages::{ConsentFacts, ConsentText, ModelVerdicts, StorageInForce};
 
 /// Consent text with its version.

@@ -8,8 +8,8 @@ use crate::domain::battle::past_battle::{PastBattle, PastVote};
 use crate::domain::battle::{BattleId, VisitorId};
 use crate::domain::rating::leaderboards::own_leaderboard::{self, OwnLeaderboard};
 use crate::formats::visitor_data::{AgreedText, OwnBattleFacts, OwnBattlesExport};
-use crate::infra::clock::Clock;
 use crate::infra::storage::{BattleRecord, HistoryEntry, OwnBattleRow, OwnBattlesFilter, Store, StoreError};
+use crate::infra::time::clock::Clock;
 use crate::leaderboard::latest_leaderboard::LatestLeaderboard;
 
 /// Battles per page of the list.

@@ -55,7 +55,7 @@ impl ArenaInstances {
 
     /// Creates the state of one of several instances connected by this bus.
     #[must_use]
-    pub fn among_others(store: Store, me: InstanceId, bus: BusState) -> Self {
+    pub fn with_peers(store: Store, me: InstanceId, bus: BusState) -> Self {
         let lacks_bus = AtomicBool::new(bus == BusState::Alone);
         Self { others: Some(Mutex::default()), lacks_bus, ..Self::alone(store, me) }
     }
@@ -115,7 +115,7 @@ impl ArenaInstances {
             self.store.note_log_failure(&self.me.0, log_fails).await?;
         }
         let lost = self.others().and_then(|mut others| {
-            let news = note(&mut others, rows.into_iter().filter(|row| row.id != self.me.0), settings);
+            let news = record_heartbeats(&mut others, rows.into_iter().filter(|row| row.id != self.me.0), settings);
             if news.has_arrival && self.lacks_bus.swap(false, Ordering::Relaxed) {
                 tracing::warn!(
                     "another instance serves this arena, and redis.url is not set: each instance counts limits by itself, and shows late \
@@ -166,7 +166,7 @@ impl ArenaInstances {
 
 /// Changes of the other instances since the last read.
 #[derive(Debug, Default)]
-struct PeerNews {
+struct PeerChanges {
     /// Whether a heartbeat was observed for the first time.
     has_arrival: bool,
     /// Live instances whose settings have begun to differ from this one's.
@@ -174,8 +174,12 @@ struct PeerNews {
 }
 
 /// Records the heartbeats of the other instances.
-fn note(others: &mut HashMap<String, PeerState>, rows: impl Iterator<Item = InstanceRow>, settings: &str) -> PeerNews {
-    let (mut former, mut news) = (std::mem::take(others), PeerNews::default());
+fn record_heartbeats(
+    others: &mut HashMap<String, PeerState>,
+    rows: impl Iterator<Item = InstanceRow>,
+    settings: &str,
+) -> PeerChanges {
+    let (mut former, mut news) = (std::mem::take(others), PeerChanges::default());
     for InstanceRow { id, beats, settings: its_own, log_fails, .. } in rows {
         let peer = match former.remove(&id) {
             None => PeerState { beats, log_fails, unchanged: 0, settings: None },
@@ -216,7 +220,7 @@ mod tests {
     fn a_log_that_fails_elsewhere_is_known_until_that_instance_says_otherwise_or_is_gone() {
         let mut others = HashMap::new();
         let mut fails = |beats: u64, log_fails: bool| {
-            note(&mut others, [InstanceRow { log_fails, ..row("leader", beats) }].into_iter(), "");
+            record_heartbeats(&mut others, [InstanceRow { log_fails, ..row("leader", beats) }].into_iter(), "");
             any_log_fails(&others)
         };
         assert_eq!([fails(1, false), fails(2, true), fails(3, false), fails(4, true)], [false, true, false, true]);
@@ -230,7 +234,7 @@ mod tests {
         let mut differing = |beats: u64, settings: &str| {
             let rows = [("killed", 7, "other"), ("alive", beats, settings)];
             let rows = rows.map(|(id, beats, settings)| InstanceRow { settings: settings.into(), ..row(id, beats) });
-            note(&mut others, rows.into_iter(), "own").differing
+            record_heartbeats(&mut others, rows.into_iter(), "own").differing
         };
         assert!(differing(1, "other").is_empty(), "it may have been killed as well");
         assert_eq!(differing(2, "other"), ["alive"]);
@@ -242,7 +246,8 @@ mod tests {
     #[test]
     fn an_instance_has_arrived_when_its_number_is_first_seen_to_grow() {
         let mut others = HashMap::new();
-        let arrivals = [7, 7, 8, 9].map(|beats| note(&mut others, [row("other", beats)].into_iter(), "").has_arrival);
+        let arrivals =
+            [7, 7, 8, 9].map(|beats| record_heartbeats(&mut others, [row("other", beats)].into_iter(), "").has_arrival);
         assert_eq!(arrivals, [false, false, true, false], "before, it may have been killed");
     }
 
@@ -251,10 +256,10 @@ mod tests {
         let mut others = HashMap::new();
         for beats in 0..=u64::from(MISSED_HEARTBEATS_TO_DELETE) {
             assert_eq!(find_abandoned_instance(&others), None, "after {beats} beats");
-            note(&mut others, [row("dead", 7), row("alive", beats)].into_iter(), "");
+            record_heartbeats(&mut others, [row("dead", 7), row("alive", beats)].into_iter(), "");
         }
         assert_eq!(find_abandoned_instance(&others), Some(("dead".to_owned(), 7)));
-        note(&mut others, [row("alive", 0)].into_iter(), "");
+        record_heartbeats(&mut others, [row("alive", 0)].into_iter(), "");
         assert_eq!(find_abandoned_instance(&others), None, "somebody has taken it out");
     }
 }

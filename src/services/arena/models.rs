@@ -11,12 +11,12 @@ use tokio::time::{Instant, timeout_at};
 use crate::arena::model_speeds::ModelSpeeds;
 use crate::domain::battle::ModelId;
 use crate::domain::battle::model_card::shared_names;
-use crate::infra::clock::Clock;
 use crate::infra::llm::ModelCard;
 use crate::infra::llm::model_discovery::REMOTE_TIMEOUT;
 use crate::infra::llm::resilient_model::ResilientModel;
 use crate::infra::llm::roster::Roster;
 use crate::infra::storage::{Store, StoreError};
+use crate::infra::time::clock::Clock;
 
 /// Maximum number of models kept for running battles after they left the roster.
 const MAX_RETIRED_MODELS: usize = 64;

@@ -8,10 +8,10 @@ use tokio::sync::Semaphore;
 use crate::domain::battle::message::{Message, PromptImage};
 use crate::domain::battle::{BattleId, ImageId, VisitorId};
 use crate::formats::prompt_images::{self, CleanImage, UnusableImage};
-use crate::infra::clock::Clock;
 use crate::infra::config::CurrentSettings;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{NewImage, Store, StoreError};
+use crate::infra::time::clock::Clock;
 
 /// Maximum number of images decoded concurrently: each may briefly take 200 MB.
 const MAX_CONCURRENT_DECODINGS: usize = 2;
@@ -20,7 +20,7 @@ const DECODING_QUEUE_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Accepts uploads, and attaches images to prompts.
 pub struct PromptImages {
-    reading: Semaphore,
+    reading: Arc<Semaphore>,
     store: Store,
     rng: Arc<SharedRng>,
     clock: Arc<dyn Clock>,
@@ -77,7 +77,7 @@ impl PromptImages {
     /// Creates the service.
     #[must_use]
     pub fn new(store: Store, rng: Arc<SharedRng>, clock: Arc<dyn Clock>, settings: CurrentSettings) -> Self {
-        Self { reading: Semaphore::new(MAX_CONCURRENT_DECODINGS), store, rng, clock, settings }
+        Self { reading: Arc::new(Semaphore::new(MAX_CONCURRENT_DECODINGS)), store, rng, clock, settings }
     }
 
     /// Accepts an uploaded file and stores the pixels only, without metadata.
@@ -85,12 +85,18 @@ impl PromptImages {
     /// # Errors
     /// [`ImageError`]; nothing is stored then.
     pub async fn take(&self, visitor: &VisitorId, file: Vec<u8>) -> Result<TakenImage, ImageError> {
-        let Ok(Ok(turn)) = tokio::time::timeout(DECODING_QUEUE_TIMEOUT, self.reading.acquire()).await else {
+        let waiting = Arc::clone(&self.reading).acquire_owned();
+        let Ok(Ok(turn)) = tokio::time::timeout(DECODING_QUEUE_TIMEOUT, waiting).await else {
             return Err(ImageError::Busy);
         };
+        // The thread holds the permit until it ends, because it continues when the upload is cancelled.
+        let in_turn = move || {
+            let cleaned = prompt_images::clean(&file);
+            drop(turn);
+            cleaned
+        };
         // Decoding takes tenths of a second of CPU time and processes untrusted data.
-        let cleaned = tokio::task::spawn_blocking(move || prompt_images::clean(&file)).await;
-        drop(turn);
+        let cleaned = tokio::task::spawn_blocking(in_turn).await;
         let CleanImage { media_type, width, height, bytes } = cleaned.map_err(|_| ImageError::Broke)??;
         let new = NewImage {
             id: ImageId::new(self.rng.id(self.clock.as_ref())),

@@ -7,12 +7,12 @@ use std::time::Duration;
 use crate::domain::battle::BattleId;
 use crate::domain::battle::prompt_check::{PromptError, check_form};
 use crate::domain::moderation::{ModeratedPart, ModerationResult};
-use crate::infra::clock::Clock;
 use crate::infra::config::{CurrentSettings, OnFailure};
 use crate::infra::metrics;
 use crate::infra::moderation::ModerationEndpoint;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{NewModerationFlag, Store};
+use crate::infra::time::clock::Clock;
 
 /// Validates and moderates prompts.
 pub struct PromptRules {

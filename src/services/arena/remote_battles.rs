@@ -24,7 +24,7 @@ use crate::domain::battle::event_log::EventEntry;
 use crate::domain::battle::progress::Stage;
 use crate::domain::battle::{BattleId, RunId};
 use crate::infra::events::{BusState, InstanceId, InstanceMessage};
-use crate::infra::live_battles::{LiveBattle, RunningBattles};
+use crate::infra::live_battles::{BattleUpdate, LiveBattle, RunningBattles};
 use crate::infra::storage::{BattleRecord, StoreError};
 use crate::infra::tasks::contain;
 
@@ -62,6 +62,9 @@ struct LogEntries {
     entries: Vec<EventEntry>,
     /// No turn is in progress here: the database has the battle.
     over: bool,
+    /// Whether the replies wait for a database that does not take them; instances of earlier versions do not say.
+    #[serde(default)]
+    replies_unsaved: bool,
 }
 
 /// Access to this instance's battles, for following remote battles and answering followers.
@@ -176,7 +179,13 @@ fn send_events(battles: &Arc<impl LocalBattles>, to: InstanceId, id: BattleId, a
         return send(
             battles.dependencies(),
             &to,
-            &RemoteBattleMessage::LogEntries(LogEntries { battle: id, first, entries, over: true }),
+            &RemoteBattleMessage::LogEntries(LogEntries {
+                battle: id,
+                first,
+                entries,
+                over: true,
+                replies_unsaved: false,
+            }),
         );
     };
     let mut followers = lock(&battles.remote_battles().followers);
@@ -213,12 +222,17 @@ async fn send_until_lease_ends(
     let mut watcher = battle.watch(*asked.borrow_and_update());
     loop {
         tokio::select! {
-            entries = watcher.next() => {
-                let Some(mut entries) = entries else { return };
+            update = watcher.next() => {
+                let mut entries = match update {
+                    BattleUpdate::Events(entries) => entries,
+                    BattleUpdate::RepliesUnsaved => Vec::new(),
+                    BattleUpdate::Moved => return,
+                };
                 tokio::time::sleep(BATCH_PERIOD).await;
                 entries.extend(watcher.missed());
-                let over = !battle.is_under_way();
-                let sent = LogEntries { battle: battle.id.clone(), first: battle.first_seq(), entries, over };
+                let (over, replies_unsaved) = (!battle.is_under_way(), battle.has_unsaved_replies());
+                let (battle_id, first) = (battle.id.clone(), battle.first_seq());
+                let sent = LogEntries { battle: battle_id, first, entries, over, replies_unsaved };
                 send(dependencies, to, &RemoteBattleMessage::LogEntries(sent));
                 if over {
                     return;
@@ -253,7 +267,7 @@ pub(super) fn follow(battles: &Arc<impl LocalBattles>, record: BattleRecord, aft
         let (sender, inbox) = battles.remote_battles().open_inbox(&battle.id);
         let (battles, battle) = (Arc::clone(battles), Arc::clone(&battle));
         battles.dependencies().tasks.clone().spawn("follow_battle", async move {
-            let following = Following { battles: &battles, battle: &battle, inbox, denials: 0, end_asked_for: 0 };
+            let following = FollowedBattle { battles: &battles, battle: &battle, inbox, denials: 0, end_asked_for: 0 };
             let followed = contain("follow_battle", following.run()).await;
             battles.remote_battles().close_inbox(&battle.id, &sender);
             if followed.is_err() {
@@ -276,7 +290,7 @@ pub(super) async fn await_first_event(dependencies: &BattleDependencies, battle:
     battle.mark_unreachable();
 }
 
-struct Following<'a, B> {
+struct FollowedBattle<'a, B> {
     battles: &'a Arc<B>,
     battle: &'a Arc<LiveBattle>,
     inbox: mpsc::Receiver<LogEntries>,
@@ -297,7 +311,7 @@ enum RemoteStatus {
     Elsewhere,
 }
 
-impl<B: LocalBattles> Following<'_, B> {
+impl<B: LocalBattles> FollowedBattle<'_, B> {
     async fn run(mut self) {
         let dependencies = self.battles.dependencies();
         let shutdown = dependencies.tasks.shutdown();
@@ -317,7 +331,7 @@ impl<B: LocalBattles> Following<'_, B> {
                 }
                 () = shutdown.cancelled() => return,
             };
-            if look && self.settle().await {
+            if look && self.sync_from_database().await {
                 return;
             }
         }
@@ -328,6 +342,7 @@ impl<B: LocalBattles> Following<'_, B> {
         if self.battle.apply_events(sent.first, sent.entries) {
             self.ask();
         }
+        self.battle.set_replies_unsaved(sent.replies_unsaved && self.battle.is_followed());
         self.denials += u32::from(sent.over);
         sent.over
     }
@@ -339,7 +354,7 @@ impl<B: LocalBattles> Following<'_, B> {
     }
 
     /// Updates the battle from the database; `false` while it is still being answered elsewhere.
-    async fn settle(&mut self) -> bool {
+    async fn sync_from_database(&mut self) -> bool {
         let done = match self.standing().await {
             Ok(RemoteStatus::SameRun) => return false,
             // The last events may be on their way; loading from the database would send them twice.

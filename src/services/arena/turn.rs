@@ -91,7 +91,7 @@ pub(super) async fn void(dependencies: &BattleDependencies, battle: &LiveBattle,
     };
     let progress = Progress { stage: Stage::Voided, ..row.progress };
     let replies: Vec<NewReply> = row.mode.sides().iter().map(|side| failed(*side)).collect();
-    match dependencies.keep_replies(&battle.id, run, progress, &replies).await {
+    match dependencies.keep_replies(battle, run, progress, &replies).await {
         Ok(true) => {
             metrics::battle_voided();
             TurnEnd::Finished
@@ -182,7 +182,7 @@ impl<'a> Turn<'a> {
 
     /// Starts the side's reply; a model that left the roster continues, an unknown one counts as failed.
     async fn ask(&mut self, side: Side) {
-        self.expect_usual_speed(side);
+        self.set_usual_speed(side);
         let mut messages = self.battle.state().active.conversation(self.number, side);
         let question = VisitorQuestion {
             visitor: self.battle.state().active.row.visitor.clone(),
@@ -451,7 +451,7 @@ impl<'a> Turn<'a> {
         let progress = Progress { stage, turn: self.number };
         let answered = Side::BOTH.into_iter().zip(self.sides).filter(|(side, _)| self.mode.sides().contains(side));
         let replies: Vec<NewReply> = answered.map(|(side, run)| run.into_new_reply(side)).collect();
-        let kept = self.dependencies.keep_replies(&self.battle.id, &self.run, progress, &replies).await?;
+        let kept = self.dependencies.keep_replies(self.battle, &self.run, progress, &replies).await?;
         {
             let mut state = self.battle.state();
             state.stopper = None;

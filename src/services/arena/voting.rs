@@ -13,7 +13,6 @@ use crate::domain::battle::vote_receipt::{ExclusionNotice, Receipt, Revealed, Re
 use crate::domain::battle::{BattleId, ModelId, Outcome, Side, VisitorId};
 use crate::domain::public_log::promised_vote::{PromisedVote, included_by, included_within};
 use crate::domain::time::Timestamp;
-use crate::infra::clock::Clock;
 use crate::infra::config::{CurrentSettings, Settings};
 use crate::infra::events::{Event, EventBus};
 use crate::infra::metrics;
@@ -21,6 +20,7 @@ use crate::infra::rng::SharedRng;
 use crate::infra::storage::{
     BattleRecord, InsertedVote, NewVoteRow, ReplyRow, Store, StoreError, VoteExclusion, VoteRow,
 };
+use crate::infra::time::clock::Clock;
 use crate::leaderboard::latest_leaderboard::LatestLeaderboard;
 use crate::public_log::PublicLog;
 
@@ -125,7 +125,10 @@ pub async fn record_vote(voting: &Voting, vote: NewVote) -> Result<Receipt, Vote
     {
         return promised_receipt(voting, &first, &record.replies);
     }
-    cast(voting, &vote, &record).await
+    match cast(voting, &vote, &record).await {
+        Err(VoteError::Refused(refusal)) => Err(voting.battles.reason_for(&vote.battle, refusal).await.into()),
+        cast => cast,
+    }
 }
 
 /// Stores the vote on this state of the battle, which the database compares at commit.

@@ -19,7 +19,7 @@ use crate::domain::benchmark::runs::run_report::RunOutcome;
 use crate::domain::benchmark::scores::judgement::{Game, JudgeRequest, JudgeStep, JudgeTokens, Status};
 use crate::domain::judging::budget::{estimate, estimate_all};
 use crate::domain::judging::verdict::Verdict;
-use crate::domain::judging::verdict::pairwise::Levels;
+use crate::domain::judging::verdict::pairwise::VerdictScale;
 use crate::domain::language::Language;
 use crate::infra::batch_writer::{BatchSender, batch_writer};
 use crate::infra::llm::model_client::{ModelClient, RunLimits};
@@ -152,7 +152,7 @@ impl<'r> BattleJudgeRun<'r> {
         request: &JudgeRequest,
         batch: &VerdictSender,
     ) -> Option<(String, JudgeReply)> {
-        let levels = Levels::Three;
+        let levels = VerdictScale::Three;
         let form = ReplyFormat { parse: &|reply| levels.parse(reply), reminder: reminder(language, levels) };
         let BattleJudging { clock, rng, .. } = self.battle_judging;
         let attempts = self.battle_judging.log().resume(&self.judge.id, request.request_sha256()).await?;

@@ -17,9 +17,9 @@ use crate::domain::battle::record::TurnRow;
 use crate::domain::battle::{BattleId, Side};
 use crate::domain::battle_judging::prompt::{BattlePrompt, BattleTurn};
 use crate::domain::battle_judging::subject::JudgedSubject;
-use crate::infra::clock::Clock;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{Store, StoreError};
+use crate::infra::time::clock::Clock;
 
 /// Name of the lock on judging battles, for commands and the arena alike.
 pub const LOCK_NAME: &str = "judge";

@@ -5,7 +5,7 @@ use futures_util::future::try_join_all;
 use super::{BattleJudging, conversation};
 use crate::domain::battle::{BattleId, ModelId};
 use crate::domain::battle_judging::pending::{
-    BattleCheck, DrawnSubject, MAX_BATTLE_TOKENS, OpenPair, PendingWork, SettledGame, UnjudgedSubject,
+    BattleCheck, MAX_BATTLE_TOKENS, OpenPair, PendingWork, SampledSubject, SettledGame, UnjudgedSubject,
 };
 use crate::domain::battle_judging::prompt::{MAX_REPLY_TOKENS, language_of};
 use crate::domain::battle_judging::sample::Sample;
@@ -39,7 +39,7 @@ pub async fn pending_work(
     } else {
         store.settled_games(prompt.sha256(), scope.since).await?
     };
-    let found = find(battle_judging, (drawn, scope.at_most), settled, judges).await?;
+    let found = find(battle_judging, drawn, scope.at_most, settled, judges).await?;
     Ok(PendingWork { last_seq, own_battles, ..found })
 }
 
@@ -58,7 +58,7 @@ pub async fn pending_units(
     let judged = store.units_judged_by_people(campaign).await?.into_iter().filter_map(|unit| {
         let place = sample.draw(&format!("{campaign} {}", unit.unit))?;
         let subject = JudgedSubject::Unit { campaign: campaign.to_owned(), unit: unit.unit };
-        Some(DrawnSubject { subject, language: language_of(&unit.language), place })
+        Some(SampledSubject { subject, language: language_of(&unit.language), place })
     });
     let drawn = judged.collect();
     let settled = if retry_failed == RetryFailed::Yes {
@@ -66,13 +66,14 @@ pub async fn pending_units(
     } else {
         store.settled_unit_games(campaign, prompt.sha256()).await?
     };
-    find(battle_judging, (drawn, usize::MAX), settled, judges).await
+    find(battle_judging, drawn, usize::MAX, settled, judges).await
 }
 
 /// Filters the sampled subjects to those that can be judged, checking at most the given number.
 async fn find(
     battle_judging: BattleJudging<'_>,
-    (drawn, at_most): (Vec<DrawnSubject>, usize),
+    drawn: Vec<SampledSubject>,
+    at_most: usize,
     settled: Vec<SettledGame>,
     judges: &[ModelClient],
 ) -> Result<PendingWork, StoreError> {
@@ -87,7 +88,7 @@ async fn find(
 
 /// Sample of battles.
 struct Draw {
-    drawn: Vec<DrawnSubject>,
+    drawn: Vec<SampledSubject>,
     /// Sequence number of the last vote that was read.
     last_seq: i64,
     /// Number of these battles in which a judge took part itself.
@@ -109,7 +110,7 @@ async fn draw(store: &Store, scope: Scope, judges: &[ModelClient]) -> Result<Dra
             if let (PackedOutcome::Rated(_), Some(place)) = (vote.outcome, scope.sample.draw(battle)) {
                 own_battles += u64::from(judges.iter().any(|judge| vote.models.contains(&judge.id.as_str())));
                 let subject = JudgedSubject::Battle(BattleId::new(battle));
-                drawn.push(DrawnSubject { subject, language: language_of(language), place });
+                drawn.push(SampledSubject { subject, language: language_of(language), place });
             }
         }
     }

@@ -70,7 +70,7 @@ pub struct BattleJudgingReports {
     store: Store,
     /// Leaderboard whose last vote ends the reports; `None` for all votes.
     leaderboard: Option<Arc<LatestLeaderboard>>,
-    /// Tally of all votes: distances between models are taken from their leaderboard.
+    /// Tally of the votes of the latest report: distances between models are taken from their leaderboard.
     tally: Arc<Mutex<VoteTally>>,
     reports: SingleFlight<VerdictsVersion, BattleJudgingReport, BattleJudgingError>,
 }
@@ -139,7 +139,7 @@ async fn make(
     let mut said = judged_votes(store, "").await?;
     said.retain(|one| one.seq <= last_vote);
     if !said.is_empty() {
-        tally.catch_up(store, |_| {}).await?;
+        tally.catch_up_to(store, last_vote, |_| {}).await?;
     }
     let (comparisons, elo) = (tally.counts.comparisons.clone(), tally.counts.elo.clone());
     let made = tokio::task::spawn_blocking(move || {

@@ -14,8 +14,8 @@ use super::attempts::{AttemptLog, ResultAttempts, RunRow, reading, reads};
 use super::loading::answers_of;
 use super::{OnProgress, RunContext, RunProgress};
 use crate::domain::battle::ModelId;
-use crate::domain::benchmark::item::{Answer, Ask, Item};
-use crate::domain::benchmark::runs::run_report::{Effort, PlannedRequests, RequestPlan, RunOutcome};
+use crate::domain::benchmark::item::{Answer, AnswerRequest, Item};
+use crate::domain::benchmark::runs::run_report::{PlannedRequests, RequestPlan, RequestPlanOptions, RunOutcome};
 use crate::domain::benchmark::scores::answer_index::{AnswerIndex, answer_request_sha256, ask_sha256, open_after};
 use crate::domain::judging::budget::estimate_all;
 use crate::domain::judging::reasoning::SplitReply;
@@ -59,8 +59,11 @@ pub async fn plan(
     let mut plans = Vec::with_capacity(models.len());
     for model in models {
         let given = read_answers(bench, &model.id, retry_failed).await?;
-        let effort =
-            Effort { replies: MAX_EMPTY_REPLIES as u64, tries: model.tries(), usual_reply: TYPICAL_ANSWER_TOKENS };
+        let effort = RequestPlanOptions {
+            replies: MAX_EMPTY_REPLIES as u64,
+            tries: model.tries(),
+            usual_reply: TYPICAL_ANSWER_TOKENS,
+        };
         let mut planned = PlannedRequests::default();
         for item in &bench.data.items {
             planned.done += given.to(bench.suite, item).len() as u64;
@@ -186,12 +189,13 @@ impl<'r> ModelRun<'r> {
         let suite = self.bench.suite;
         let (mut answers, mut failed, mut refused) = (self.given.to(suite, item), Vec::new(), Vec::new());
         loop {
-            let is_open = |ask: &Ask| {
+            let is_open = |ask: &AnswerRequest| {
                 !failed.contains(&ask.turn) && !refused.contains(&ask.turn) && !self.given.is_refused(item, ask)
             };
             // A batch takes all turns together that depend on no other answer.
             let at_once = if self.model.sends_batches() { usize::MAX } else { 1 };
-            let asks: Vec<Ask> = suite.asks(item, &answers).into_iter().filter(is_open).take(at_once).collect();
+            let asks: Vec<AnswerRequest> =
+                suite.asks(item, &answers).into_iter().filter(is_open).take(at_once).collect();
             if asks.is_empty() {
                 break;
             }
@@ -213,16 +217,22 @@ impl<'r> ModelRun<'r> {
         if refused.is_empty() {
             return;
         }
-        let open = |is_closed: &dyn Fn(&Ask) -> bool| {
+        let open = |is_closed: &dyn Fn(&AnswerRequest) -> bool| {
             open_after(self.bench.suite, item, answers.to_vec(), is_closed).len() as u64
         };
-        let before = |ask: &Ask| self.given.is_refused(item, ask);
+        let before = |ask: &AnswerRequest| self.given.is_refused(item, ask);
         let never = open(&before) - open(&|ask| before(ask) || refused.contains(&ask.turn));
         self.count(|outcome| outcome.refused += never);
     }
 
     /// Requests the answer to a turn. An empty reply is requested again, `MAX_EMPTY_REPLIES` times in total; then it is the answer.
-    async fn answer_turn(&self, item: &Item, ask: &Ask, batch: &AnswerSender, _worker: Worker) -> ItemTurnEnd {
+    async fn answer_turn(
+        &self,
+        item: &Item,
+        ask: &AnswerRequest,
+        batch: &AnswerSender,
+        _worker: Worker,
+    ) -> ItemTurnEnd {
         let request = answer_request_sha256(&self.bench.set().round(), item, ask);
         let resumed = reading(&self.reads, AttemptLog::from(self.bench).resume(&self.model.id, request.clone())).await;
         let Some(attempts) = resumed else { return ItemTurnEnd::Open };
@@ -276,7 +286,7 @@ impl<'r> ModelRun<'r> {
         }
     }
 
-    fn row(&self, item: &Item, ask: &Ask, id: String, reply: WholeReply) -> BenchAnswerRow {
+    fn row(&self, item: &Item, ask: &AnswerRequest, id: String, reply: WholeReply) -> BenchAnswerRow {
         BenchAnswerRow {
             id,
             item: item.id.clone(),

@@ -4,10 +4,10 @@ use tokio::sync::Semaphore;
 
 use super::RunContext;
 use crate::domain::battle::ModelId;
-use crate::infra::clock::Clock;
 use crate::infra::llm::model_client::WholeReply;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{AttemptRow, AttemptStatus, OpenAttempts, Store, StoreError};
+use crate::infra::time::clock::Clock;
 
 /// Maximum number of concurrent database reads, where a batch has thousands of workers.
 const MAX_CONCURRENT_READS: usize = 64;

@@ -13,7 +13,7 @@ use crate::domain::judging::reasoning::SplitReply;
 use crate::domain::judging::verdict::Verdict;
 use crate::domain::sha256::sha256;
 use crate::domain::time::Timestamp;
-use crate::formats::bench_records::{self, GivenAnswer, GivenScore, GivenScores, GivenVerdict, name_of};
+use crate::formats::benchmark_records::{self, GivenAnswer, GivenScore, GivenScores, GivenVerdict, name_of};
 use crate::formats::records::BenchFileError;
 use crate::infra::storage::{
     BenchAnswerRow, BenchFilter, BenchItemRow, BenchJudgementRow, BenchSuiteRow, Imported, IncludeText,
@@ -87,12 +87,12 @@ pub async fn suite(store: &Store, read: &ReadSuite) -> Result<Imported, StoreErr
     store.import_suite(&read.row, &items.collect::<Vec<_>>()).await
 }
 
-/// Imports answers generated elsewhere to the items of a suite: see [`bench_records::answers`]. An existing answer stays.
+/// Imports answers generated elsewhere to the items of a suite: see [`benchmark_records::answers`]. An existing answer stays.
 ///
 /// # Errors
 /// [`BenchError`] with the line and the field that is wrong.
 pub async fn answers(bench: RunContext<'_>, path: &Path) -> Result<ImportCounts, BenchError> {
-    let given = bench_records::answers(bench.suite, &bench.data.items, path)?;
+    let given = benchmark_records::answers(bench.suite, &bench.data.items, path)?;
     let row = |given: GivenAnswer| BenchAnswerRow {
         id: bench.rng.id(bench.clock),
         item: given.item,
@@ -117,12 +117,12 @@ pub async fn answers(bench: RunContext<'_>, path: &Path) -> Result<ImportCounts,
     Ok(ImportCounts { read: rows.len() as u64, new, differing, failed: BTreeMap::new() })
 }
 
-/// Imports verdicts of judges made elsewhere: see [`bench_records::verdicts`].
+/// Imports verdicts of judges made elsewhere: see [`benchmark_records::verdicts`].
 ///
 /// # Errors
 /// [`BenchError`] with the line and the field that is wrong.
 pub async fn verdicts(bench: RunContext<'_>, path: &Path) -> Result<ImportCounts, BenchError> {
-    let given = bench_records::verdicts(bench.suite, &bench.data.items, path)?;
+    let given = benchmark_records::verdicts(bench.suite, &bench.data.items, path)?;
     let row = |given: GivenVerdict| BenchJudgementRow {
         id: bench.rng.id(bench.clock),
         sample: bench.sample,
@@ -180,7 +180,7 @@ fn verdict_key(row: &BenchJudgementRow) -> ([&str; 6], u32, u8) {
     (names, *turn, u8::from(*game))
 }
 
-/// Imports published scores parsed by [`bench_records::scores`].
+/// Imports published scores parsed by [`benchmark_records::scores`].
 ///
 /// # Errors
 /// [`StoreError`].

@@ -87,7 +87,7 @@ async fn planned(
             let sha256 = &pending.prompt_sha256;
             // Placeholders of expected answers are identical, and the answers will not be.
             let is_again = plan.over == AnswerScope::KeptAnswers && !prompts.insert(sha256.clone());
-            if is_again || known(bench, plan, &judge.id, (item, request), sha256).await?.is_some() {
+            if is_again || known(bench, plan, &judge.id, item, request, sha256).await?.is_some() {
                 planned.reused += 1;
             } else {
                 let most = judge.max_tokens(request.sampling.max_tokens);
@@ -103,7 +103,8 @@ pub(super) async fn known(
     bench: RunContext<'_>,
     plan: JudgingPlan<'_>,
     judge: &ModelId,
-    (item, request): (&Item, &JudgeRequest),
+    item: &Item,
+    request: &JudgeRequest,
     prompt_sha256: &str,
 ) -> Result<Option<JudgeReply>, StoreError> {
     let known = bench.store.known_judgement(judge.as_str(), prompt_sha256, &request.sampling).await?;
@@ -347,7 +348,7 @@ impl JudgeRun<'_> {
         batch: &JudgementSender,
     ) -> Option<(String, JudgeReply)> {
         let judge = self.judge?;
-        let known = known(self.bench, self.plan, &judge.id, (item, request), prompt_sha256);
+        let known = known(self.bench, self.plan, &judge.id, item, request, prompt_sha256);
         match reading(&self.reads, known).await {
             Ok(Some(judge_reply)) => {
                 self.count(|outcome| outcome.reused += 1);
@@ -357,7 +358,7 @@ impl JudgeRun<'_> {
             // A failed read means that the judgement cannot be stored either; the writer reports why.
             Err(error) => tracing::warn!(error = %error, "earlier judgements cannot be parsed"),
         }
-        self.ask(judge, item, (request, prompt_sha256), batch).await
+        self.ask(judge, item, request, prompt_sha256, batch).await
     }
 
     /// Returns the id of the judgement that is repeated; empty if there is none. Its batch reply does not answer the new request.
@@ -378,7 +379,8 @@ impl JudgeRun<'_> {
         &self,
         judge: &ModelClient,
         item: &Item,
-        (request, prompt_sha256): (&JudgeRequest, &str),
+        request: &JudgeRequest,
+        prompt_sha256: &str,
         batch: &JudgementSender,
     ) -> Option<(String, JudgeReply)> {
         let form = ReplyFormat {
@@ -460,13 +462,13 @@ impl JudgementOf<'_> {
                 status: judge_reply.status.unwrap_or(Status::Ok),
                 attempts: judge_reply.attempts,
                 latency_ms: Some(u64::try_from(judge_reply.latency.as_millis()).unwrap_or(u64::MAX)),
-                tokens: counted(judge_reply.usage),
+                tokens: judge_tokens(judge_reply.usage),
                 ts: bench.clock.now().0,
             },
         }
     }
 }
 
-fn counted(usage: Usage) -> Option<JudgeTokens> {
+fn judge_tokens(usage: Usage) -> Option<JudgeTokens> {
     Some(JudgeTokens { prompt: usage.input?, reply: usage.output? })
 }

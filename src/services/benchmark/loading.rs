@@ -11,9 +11,9 @@ use crate::domain::benchmark::scores::answer_index::AnswerIndex;
 use crate::domain::benchmark::suite_id::SuiteId;
 use crate::domain::benchmark::{Suite, SuiteData, SuiteOptions, suite, suite_of};
 use crate::domain::judging::reasoning::SplitReply;
-use crate::infra::clock::SystemClock;
 use crate::infra::rng::SharedRng;
-use crate::infra::storage::{BenchAnswerRow, BenchFilter, BenchSet, BenchSuiteRow, Store, StoreError};
+use crate::infra::storage::{AnswerRound, BenchAnswerRow, BenchFilter, BenchSuiteRow, Store, StoreError};
+use crate::infra::time::clock::SystemClock;
 
 /// A suite and its items.
 pub struct LoadedSuite {
@@ -85,7 +85,7 @@ async fn load_with_answers_as_references(
     if !suite.mode().has_references() {
         return Err(BenchError::NoReferences { suite: name });
     }
-    let set = BenchSet { suite: SuiteId::new(&name), version: data.sha256.clone(), sample: 1 };
+    let set = AnswerRound { suite: SuiteId::new(&name), version: data.sha256.clone(), sample: 1 };
     let given = answers_of(store, &set, &ModelId::new(model)).await?;
     let of = |item: &Item| (item.id.clone(), given.to(suite.as_ref(), item));
     let answers: HashMap<String, Vec<Answer>> =
@@ -110,7 +110,7 @@ pub(super) fn item_of(id: &str, body: &str) -> Result<Item, StoreError> {
 ///
 /// # Errors
 /// [`StoreError`].
-pub async fn answers_of(store: &Store, set: &BenchSet, model: &ModelId) -> Result<AnswerIndex, StoreError> {
+pub async fn answers_of(store: &Store, set: &AnswerRound, model: &ModelId) -> Result<AnswerIndex, StoreError> {
     let rows = store.bench_answers(set, BenchFilter::of_model(model)).await?;
     let answer = |row: BenchAnswerRow| {
         let text = SplitReply::split_answer(&row.text).reply.to_owned();

@@ -19,7 +19,7 @@ pub mod locked_run;
 pub mod model_clients;
 pub mod planned_run;
 pub mod plans;
-pub mod question_digests;
+pub mod prompt_digests;
 pub mod reparse_replies;
 pub mod run_comparison;
 pub mod run_error;
@@ -32,9 +32,9 @@ pub mod suite_run;
 
 use crate::domain::benchmark::suite_id::SuiteId;
 use crate::domain::benchmark::{Suite, SuiteData};
-use crate::infra::clock::Clock;
 use crate::infra::rng::SharedRng;
-use crate::infra::storage::{BenchSet, Store};
+use crate::infra::storage::{AnswerRound, Store};
+use crate::infra::time::clock::Clock;
 
 /// Context of a run over a suite.
 #[derive(Clone, Copy)]
@@ -56,8 +56,8 @@ pub struct RunContext<'b> {
 impl RunContext<'_> {
     /// Returns the suite, data file and round of answers.
     #[must_use]
-    pub fn set(&self) -> BenchSet {
-        BenchSet { suite: SuiteId::new(self.suite.name()), version: self.data.sha256.clone(), sample: self.sample }
+    pub fn set(&self) -> AnswerRound {
+        AnswerRound { suite: SuiteId::new(self.suite.name()), version: self.data.sha256.clone(), sample: self.sample }
     }
 }
 

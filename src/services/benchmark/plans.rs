@@ -23,11 +23,11 @@ use crate::domain::benchmark::runs::run_report::PlannedStep;
 use crate::domain::benchmark::runs::run_state::RunState;
 use crate::domain::judging::budget::{Budget, Spent};
 use crate::domain::time::Timestamp;
-use crate::infra::clock::Clock;
 use crate::infra::config::CurrentSettings;
 use crate::infra::llm::model_client::RunLimits;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{BenchPlanRow, NewBenchPlan, PlanHeartbeat, Store, StoreError};
+use crate::infra::time::clock::Clock;
 
 /// Interval of updates to a plan's row, and of checks for a stop request.
 const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(1);
@@ -101,7 +101,7 @@ impl BenchPlans {
         let limits = Arc::new(RunLimits::new(stop, budget));
         let waits_for = Arc::new(Mutex::new(String::new()));
         let asked = tokio::select! {
-            asked = self.ask(row, (&limits, budget), &waits_for) => asked,
+            asked = self.ask(row, &limits, budget, &waits_for) => asked,
             never = self.run_heartbeat(row, &limits, &waits_for) => never,
         };
         let end = match asked {
@@ -142,7 +142,8 @@ impl BenchPlans {
     async fn ask(
         &self,
         row: &BenchPlanRow,
-        (limits, budget): (&Arc<RunLimits>, Budget),
+        limits: &Arc<RunLimits>,
+        budget: Budget,
         waits_for: &Arc<Mutex<String>>,
     ) -> Result<Option<PlanEnd>, RunError> {
         if row.stop_asked {
@@ -159,14 +160,15 @@ impl BenchPlans {
         };
         let asked = open.ask(limits, watch).await?;
         let given_up = session.clients.given_up(open.runs().iter().flat_map(|run| run.run.clients()));
-        self.end_of(row, limits, (&asked, &given_up)).await
+        self.end_of(row, limits, &asked, &given_up).await
     }
 
     async fn end_of(
         &self,
         row: &BenchPlanRow,
         limits: &RunLimits,
-        (asked, given_up): (&PlanResult, &[String]),
+        asked: &PlanResult,
+        given_up: &[String],
     ) -> Result<Option<PlanEnd>, RunError> {
         let (left, reached) = (asked.left, limits.budget.reached());
         if left == 0 {
@@ -197,11 +199,7 @@ pub async fn latest_plan(store: &Store, now: Timestamp) -> Result<Option<PlanPro
 ///
 /// # Errors
 /// [`StoreError`].
-pub async fn stop_plan(
-    store: &Store,
-    (rng, clock): (&SharedRng, &dyn Clock),
-    actor: &Actor,
-) -> Result<bool, StoreError> {
+pub async fn stop_plan(store: &Store, rng: &SharedRng, clock: &dyn Clock, actor: &Actor) -> Result<bool, StoreError> {
     let Some(row) = store.running_bench_plan().await? else { return Ok(false) };
     let entry = actor.entry(rng, clock, AdminAction::StopBenchmarks, &subject(&row.id));
     store.ask_bench_plan_to_stop(&row.id, &entry).await

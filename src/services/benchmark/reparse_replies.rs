@@ -85,7 +85,7 @@ impl Judging {
             let open = evaluated_model.open(bench.suite, item, judge.as_ref());
             for PendingJudgement { judging, prompt_sha256, .. } in open.into_iter().filter(|open| !open.done) {
                 let sampling = sampling(&judging.step);
-                let reply = reply(bench, plan, judge.as_ref(), (item, judging.step), &prompt_sha256).await?;
+                let reply = reply(bench, plan, judge.as_ref(), item, judging.step, &prompt_sha256).await?;
                 let Some(judge_reply) = reply else { continue };
                 let (model, judge, baseline) = (&model, judge.as_ref(), plan.baseline);
                 let (turn, game) = (judging.turn, judging.game);
@@ -111,13 +111,14 @@ async fn reply(
     bench: RunContext<'_>,
     plan: JudgingPlan<'_>,
     judge: Option<&ModelId>,
-    (item, step): (&Item, JudgeStep),
+    item: &Item,
+    step: JudgeStep,
     prompt_sha256: &str,
 ) -> Result<Option<JudgeReply>, StoreError> {
     match (step, judge) {
         (JudgeStep::Read(verdict), _) => Ok(Some(JudgeReply::read(verdict))),
         (JudgeStep::Failed(status), _) => Ok(Some(JudgeReply::failed(status))),
-        (JudgeStep::Ask(request), Some(judge)) => known(bench, plan, judge, (item, &request), prompt_sha256).await,
+        (JudgeStep::Ask(request), Some(judge)) => known(bench, plan, judge, item, &request, prompt_sha256).await,
         (JudgeStep::Ask(_), None) => Ok(None),
     }
 }

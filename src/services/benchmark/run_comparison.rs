@@ -9,7 +9,7 @@ use crate::domain::benchmark::analysis::run_comparison::{ComparedRuns, RunCompar
 use crate::domain::benchmark::runs::run_selector::RunSelector;
 use crate::domain::benchmark::suite_id::SuiteId;
 use crate::infra::single_flight::{SingleFlight, Throttle};
-use crate::infra::storage::{BenchFilter, BenchRunRow, BenchSet, Store};
+use crate::infra::storage::{AnswerRound, BenchFilter, BenchRunRow, Store};
 use crate::infra::tasks::Tasks;
 
 /// Number of latest runs searched for an id.
@@ -27,7 +27,7 @@ const COMPARISON_QUEUE_TIMEOUT: Duration = Duration::from_secs(10);
 /// [`BenchError`] if a run is unknown, the suites differ, or the database fails.
 pub async fn compare(store: &Store, [before, after]: [&str; 2]) -> Result<ComparedRuns, BenchError> {
     let runs = store.bench_runs(MAX_SEARCHED_RUNS).await?;
-    let (before, after) = (named(&runs, before)?, named(&runs, after)?);
+    let (before, after) = (find_run(&runs, before)?, find_run(&runs, after)?);
     if before.run.suite != after.run.suite {
         return Err(BenchError::OtherSuite { one: before.run.suite.clone(), other: after.run.suite.clone() });
     }
@@ -57,7 +57,7 @@ impl RunComparisons {
     /// As [`compare`].
     pub async fn latest(&self, suite: &str, [before, after]: [&str; 2]) -> Result<Arc<ComparedRuns>, BenchError> {
         let runs = self.store.bench_runs_of(suite, MAX_SEARCHED_RUNS).await?;
-        let rows = [named(&runs, before)?.clone(), named(&runs, after)?.clone()];
+        let rows = [find_run(&runs, before)?.clone(), find_run(&runs, after)?.clone()];
         let key = (rows, self.store.bench_row_count().await?);
         let make = || {
             let (store, [before, after]) = (self.store.clone(), key.0.clone());
@@ -77,7 +77,7 @@ async fn compare_rows(store: &Store, [before, after]: [&BenchRunRow; 2]) -> Resu
     Ok(compared.await?)
 }
 
-fn named<'r>(runs: &'r [BenchRunRow], id: &str) -> Result<&'r BenchRunRow, BenchError> {
+fn find_run<'r>(runs: &'r [BenchRunRow], id: &str) -> Result<&'r BenchRunRow, BenchError> {
     BenchRunRow::find(runs, id).ok_or_else(|| BenchError::NoRun { id: id.to_owned() })
 }
 
@@ -86,7 +86,7 @@ async fn results(store: &Store, row: &BenchRunRow) -> Result<RunResults, BenchEr
     let run = &row.run;
     let way = RunSelector { data: run.version.clone(), variant: run.manifest.variant.clone(), sample: run.sample };
     let loaded = load(store, &run.suite, Some(&run.version), &way.options()).await?;
-    let set = BenchSet { suite: SuiteId::new(&run.suite), version: run.version.clone(), sample: run.sample };
+    let set = AnswerRound { suite: SuiteId::new(&run.suite), version: run.version.clone(), sample: run.sample };
     let mut judged = store.scored_judgements(&set, &way.variant).await?;
     judged.retain(|judgement| row.has_judgement(judgement));
     let mut answers = Vec::new();

@@ -10,9 +10,9 @@ use super::RunProgress;
 use crate::domain::benchmark::runs::run_report::{RequestPlan, RunOutcome};
 use crate::domain::benchmark::runs::run_state::{DueCount, RunSnapshot, RunState, RunStop};
 use crate::domain::judging::budget::{BudgetTracker, Spent};
-use crate::infra::clock::Clock;
 use crate::infra::llm::model_client::RunLimits;
 use crate::infra::storage::{NewBenchRun, Store, StoreError};
+use crate::infra::time::clock::Clock;
 
 /// Interval of updates to the row.
 const WRITE_INTERVAL: Duration = Duration::from_secs(2);
@@ -71,7 +71,7 @@ impl<'r> RunRecord<'r> {
         let failed = outcomes.iter().filter(|outcome| !outcome.failed.is_empty());
         let words: Vec<String> = failed.map(|outcome| format!("{}: {}", outcome.model, outcome.failures())).collect();
         if !words.is_empty() {
-            self.snapshot.lock().error = shortened(&words.join("; "));
+            self.snapshot.lock().error = truncate_error(&words.join("; "));
         }
     }
 
@@ -109,7 +109,7 @@ impl<'r> RunRecord<'r> {
                 Ok(left) => snapshot.state = RunState::at_end(left, stop),
                 Err(error) => {
                     snapshot.state = RunState::Failed;
-                    snapshot.error = shortened(&error.to_string());
+                    snapshot.error = truncate_error(&error.to_string());
                 }
             }
         }
@@ -131,6 +131,6 @@ pub fn planned(plans: &[RequestPlan]) -> (DueCount, Option<f64>) {
     (DueCount { done, due: done + open }, cost)
 }
 
-fn shortened(text: &str) -> String {
+fn truncate_error(text: &str) -> String {
     text.chars().take(MAX_ERROR_CHARS).collect()
 }

@@ -6,11 +6,11 @@ use super::RunContext;
 use crate::domain::benchmark::scores::arena_votes::pair_votes;
 use crate::domain::benchmark::scores::panel_scores::{JudgementFilter, JudgementsByBaseline, ModelScores};
 use crate::domain::benchmark::suite_summary::SuiteSummary;
-use crate::domain::campaign::item_opinions::ItemOpinions;
-use crate::domain::integrity::prompts::question_digest::question_digest;
+use crate::domain::campaign::item_judgement_summary::ItemJudgementSummary;
+use crate::domain::integrity::prompts::prompt_digest::prompt_digest;
 use crate::formats::scores::ItemScoreRow;
 use crate::infra::storage::{
-    BenchFilter, BenchJudgementRow, BenchSet, IncludeText, ItemView, ScoredJudgement, Store, StoreError,
+    AnswerRound, BenchFilter, BenchJudgementRow, IncludeText, ItemView, ScoredJudgement, Store, StoreError,
 };
 
 /// Lists every data file, the latest of a suite first.
@@ -74,15 +74,15 @@ pub(crate) fn by_baseline(rows: Vec<BenchJudgementRow>) -> JudgementsByBaseline 
 ///
 /// # Errors
 /// [`StoreError`].
-pub async fn item(store: &Store, set: &BenchSet, id: &str) -> Result<Option<ItemView>, StoreError> {
+pub async fn item(store: &Store, set: &AnswerRound, id: &str) -> Result<Option<ItemView>, StoreError> {
     let Some(body) = store.bench_item(&set.suite, &set.version, id).await? else { return Ok(None) };
     let item = super::loading::item_of(id, &body)?;
     let answers = store.bench_answers(set, BenchFilter::of_item(id)).await?;
     let judgements = store.bench_judgements(set, BenchFilter::of_item(id), IncludeText::Yes).await?;
     let prompt = item.turns.first().map_or("", |turn| turn.question.as_str());
-    let opinions = ItemOpinions::new(&store.item_judgements(id, prompt).await?);
+    let opinions = ItemJudgementSummary::new(&store.item_judgements(id, prompt).await?);
     let votes = match item.turns.as_slice() {
-        [turn] => pair_votes(&store.votes_on_question(&question_digest(&turn.question)).await?),
+        [turn] => pair_votes(&store.votes_on_prompt(&prompt_digest(&turn.question)).await?),
         _ => Vec::new(),
     };
     Ok(Some(ItemView { item, answers, judgements, opinions, votes }))

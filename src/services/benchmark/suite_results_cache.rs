@@ -25,7 +25,7 @@ use crate::domain::benchmark::suite_summary::SuiteSummary;
 use crate::domain::language::Language;
 use crate::infra::single_flight::{ByAddress, SingleFlight, Throttle};
 use crate::infra::storage::{
-    AnswerLength, BenchJudgementRow, BenchSet, PublishedScoreRow, ScoredJudgement, Store, StoreError,
+    AnswerLength, AnswerRound, BenchJudgementRow, PublishedScoreRow, ScoredJudgement, Store, StoreError,
 };
 use crate::infra::tasks::Tasks;
 use crate::render::report::benchmark::findings::Lengths;
@@ -56,7 +56,7 @@ pub async fn measure(
     reparsed: Vec<BenchJudgementRow>,
 ) -> Result<SuiteResults, BenchError> {
     let LoadedSuite { row, suite, data } = load(store, suite, Some(&way.data), &way.options()).await?;
-    let set = BenchSet { suite: row.suite.clone(), version: row.version.clone(), sample: way.sample };
+    let set = AnswerRound { suite: row.suite.clone(), version: row.version.clone(), sample: way.sample };
     let grid = cross_validation(store, &set, way, &reparsed, filter).await?;
     let mut judgements = store.scored_judgements(&set, &way.variant).await?;
     judgements.extend(reparsed.into_iter().filter(|row| row.variant == way.variant).map(ScoredJudgement::from));
@@ -73,7 +73,7 @@ pub async fn measure(
 /// one.
 async fn cross_validation(
     store: &Store,
-    set: &BenchSet,
+    set: &AnswerRound,
     way: &RunSelector,
     reparsed: &[BenchJudgementRow],
     filter: &JudgementFilter,
@@ -84,7 +84,7 @@ async fn cross_validation(
     let ways: BTreeSet<(u32, &str)> = beside.map(|group| (group.sample, group.variant.as_str())).collect();
     let mut rows: Vec<(u32, &str, Judgement)> = Vec::new();
     for (sample, variant) in ways {
-        let said = store.scored_judgements(&BenchSet { sample, ..set.clone() }, variant).await?;
+        let said = store.scored_judgements(&AnswerRound { sample, ..set.clone() }, variant).await?;
         rows.extend(said.into_iter().map(|row| (sample, variant, row.judgement)));
     }
     rows.extend(reparsed.iter().map(|row| (row.sample, row.variant.as_str(), row.judgement.clone())));
@@ -96,7 +96,7 @@ async fn cross_validation(
 ///
 /// # Errors
 /// [`StoreError`].
-pub async fn report_sources(store: &Store, set: &BenchSet, variant: &str) -> Result<ReportSources, StoreError> {
+pub async fn report_sources(store: &Store, set: &AnswerRound, variant: &str) -> Result<ReportSources, StoreError> {
     let suite = set.suite.as_str();
     let rows = store.published_scores().await?;
     let brought = rows.into_iter().filter(|row| row.suite == suite).map(|row| {

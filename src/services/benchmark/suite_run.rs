@@ -25,9 +25,9 @@ use crate::domain::benchmark::suite_id::SuiteId;
 use crate::domain::benchmark::suites::seeded_suite::Seeded;
 use crate::domain::benchmark::{JudgeMode, SuiteOptions};
 use crate::domain::judging::budget::{Budget, Spent};
-use crate::infra::clock::{Clock as _, SystemClock};
 use crate::infra::llm::model_client::{ModelClient, RunLimits};
-use crate::infra::storage::{BenchSet, NewBenchRun, PlanStep, Store, StoreError};
+use crate::infra::storage::{AnswerRound, NewBenchRun, PlanStep, Store, StoreError};
+use crate::infra::time::clock::{Clock as _, SystemClock};
 
 /// Dependencies of runs.
 pub struct RunSession {
@@ -163,13 +163,13 @@ impl<'s> SuiteRun<'s> {
     /// # Errors
     /// [`StoreError`].
     pub async fn ask(&self, run: &LockedRun, show: OnRunProgress<'_>) -> Result<Vec<StepOutcome>, StoreError> {
-        // LoadedSuite under the lock: its previous holder may have stored more.
+        // Loaded under the lock: its previous holder may have stored more.
         self.ready.batches.load().await?;
         let (answers, judgements) = self.plans().await?;
         let begun = self.ready.new_run_row(self.roles.ids(), (&answers, &judgements), self.plan.clone());
         let record =
             RunRecord::begin(&self.ready.session.store, &SystemClock, begun, run.limits.budget.spent()).await?;
-        let asked = self.ready.ask(&self.roles, self.judging(), run, (&record, show)).await;
+        let asked = self.ready.ask(&self.roles, self.judging(), run, &record, show).await;
         end_record(run, record, asked).await
     }
 }
@@ -187,7 +187,7 @@ async fn end_record(
     Ok(steps)
 }
 
-/// LoadedSuite suite, before the first request.
+/// Loaded suite, before the first request.
 pub struct ReadySuite<'s> {
     session: &'s RunSession,
     loaded: LoadedSuite,
@@ -286,7 +286,7 @@ impl<'s> ReadySuite<'s> {
         let begun = self.new_run_row(RoleIds { models: ids, ..RoleIds::default() }, (&plans, &[]), None);
         let record = RunRecord::begin(&self.session.store, &SystemClock, begun, run.limits.budget.spent()).await?;
         let work = AnswerPlan { models, retry_failed, limits: &run.limits };
-        let asked = self.answer(work, run, (&record, show)).await;
+        let asked = self.answer(work, run, &record, show).await;
         end_record(run, record, asked).await
     }
 
@@ -297,7 +297,7 @@ impl<'s> ReadySuite<'s> {
         (answers, judgements): (&[RequestPlan], &[RequestPlan]),
         plan: Option<PlanStep>,
     ) -> NewBenchRun {
-        let BenchSet { suite, version, sample } = self.bench().set();
+        let AnswerRound { suite, version, sample } = self.bench().set();
         let all = roles.models.iter().chain(&roles.judges).chain([&roles.baseline]);
         let manifest = self.session.clients.manifest(&self.loaded, all, self.canaries);
         let manifest = RunManifest { batch: Some(self.session.batches.sends), ..manifest };
@@ -327,13 +327,14 @@ impl<'s> ReadySuite<'s> {
         roles: &RunRoles,
         plan: JudgingPlan<'_>,
         run: &LockedRun,
-        (record, show): (&RunRecord<'_>, OnRunProgress<'_>),
+        record: &RunRecord<'_>,
+        show: OnRunProgress<'_>,
     ) -> Result<Vec<StepOutcome>, StoreError> {
         let mut steps = match roles.answering.as_slice() {
             [] => Vec::new(),
             models => {
                 let work = AnswerPlan { models, retry_failed: plan.retry_failed, limits: &run.limits };
-                self.answer(work, run, (record, show)).await?
+                self.answer(work, run, record, show).await?
             }
         };
         let note = |progress| {
@@ -353,7 +354,8 @@ impl<'s> ReadySuite<'s> {
         &self,
         work: AnswerPlan<'_>,
         run: &LockedRun,
-        (record, show): (&RunRecord<'_>, OnRunProgress<'_>),
+        record: &RunRecord<'_>,
+        show: OnRunProgress<'_>,
     ) -> Result<Vec<StepOutcome>, StoreError> {
         let note = |progress| {
             show(RunPhase::Answering, progress, run.limits.budget.spent());

@@ -10,9 +10,9 @@ use crate::domain::admin::MAX_REASON_CHARS;
 use crate::domain::admin::action::AdminAction;
 use crate::domain::campaign::state::{CampaignState, StateChange};
 use crate::domain::time::Timestamp;
-use crate::infra::clock::Clock;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{CampaignRow, NewAnnotator, NewAuditEntry, NewSharedLink, Store, StoreError, is_storable};
+use crate::infra::time::clock::Clock;
 
 const DAY_MS: i64 = 24 * 3_600_000;
 

@@ -10,19 +10,19 @@ use crate::domain::campaign::assignment::{AssignmentKind, CampaignShape, repeats
 use crate::domain::campaign::ending::EndReason;
 use crate::domain::campaign::judgement::{InvalidJudgement, SentJudgement, UnitJudgement};
 use crate::domain::campaign::plan::CampaignPlan;
-use crate::domain::campaign::questions::AskedAbout;
+use crate::domain::campaign::questions::QuestionContext;
 use crate::domain::campaign::shown_assignment::{Finished, ShownAssignment};
 use crate::domain::hex::hex;
 use crate::domain::time::Timestamp;
-use crate::infra::clock::Clock;
 use crate::infra::events::{Event, EventBus};
 use crate::infra::rng::SharedRng;
 use crate::infra::sessions::Sessions;
 use crate::infra::storage::{
     AnnotatorRow, AssignmentLimit, AssignmentRequest, AssignmentRow, CampaignRow, CampaignState, CampaignVote,
-    JudgementWithdrawal, NewCampaignJudgement, NextAssignment, NoAssignmentReason, StandingJudgement, Store,
-    StoreError, is_storable,
+    JudgementWithdrawal, NewCampaignJudgement, NextAssignment, NoAssignmentReason, Store, StoreError, ValidJudgement,
+    is_storable,
 };
+use crate::infra::time::clock::Clock;
 
 /// Error of an annotator's request.
 #[derive(Debug, thiserror::Error)]
@@ -188,6 +188,12 @@ impl Annotator {
         self.plan.rated.then(|| self.voter.clone())
     }
 
+    /// Returns the pseudonym under which the annotator's requests are counted.
+    #[must_use]
+    pub fn pseudonym(&self) -> &VisitorId {
+        &self.voter
+    }
+
     /// Returns the pending assignment, or a new one.
     ///
     /// # Errors
@@ -228,13 +234,13 @@ impl Annotator {
         context: &JudgementContext<'_>,
         assignment: &str,
         sent: &SentJudgement,
-    ) -> Result<StandingJudgement, AnnotatingError> {
+    ) -> Result<ValidJudgement, AnnotatingError> {
         let JudgementContext { store, rng, clock, .. } = *context;
         let row = if is_storable(assignment) { store.assignment(assignment, &self.id).await? } else { None };
         let row = row.ok_or(AnnotatingError::UnknownAssignment)?;
         let said = self.plan.judgement(sent, row.shown.len())?;
         let category = self.category(store, &row).await?;
-        let about = AskedAbout { category: &category, answers: row.shown.len() };
+        let about = QuestionContext { category: &category, answers: row.shown.len() };
         let answered = self.plan.question_answers(sent, about)?;
         let judgement = serde_json::to_string(&said)?;
         let answers = if answered.is_empty() { String::new() } else { serde_json::to_string(&answered)? };

@@ -10,8 +10,8 @@ use crate::domain::benchmark::item::Item;
 use crate::domain::campaign::items::AnswerRow;
 use crate::domain::campaign::plan::CampaignPlan;
 use crate::domain::campaign::prompts::{CampaignPrompt, PromptSuite, is_shown};
-use crate::infra::clock::Clock;
-use crate::infra::storage::{BenchItemRow, BenchSet, BenchSuiteRow, Store, StoreError};
+use crate::infra::storage::{AnswerRound, BenchItemRow, BenchSuiteRow, Store, StoreError};
+use crate::infra::time::clock::Clock;
 
 /// Builds the private suite with the prompts as items.
 #[must_use]
@@ -50,7 +50,7 @@ pub async fn asked_answers(
     plan: &CampaignPlan,
     prompts: &[CampaignPrompt],
 ) -> Result<Vec<AnswerRow>, StoreError> {
-    let set = BenchSet { suite: asked.row.suite.clone(), version: asked.data.sha256.clone(), sample: 1 };
+    let set = AnswerRound { suite: asked.row.suite.clone(), version: asked.data.sha256.clone(), sample: 1 };
     let mut given = BTreeMap::new();
     for model in &plan.models {
         given.insert(model, answers_of(store, &set, &ModelId::new(model)).await?);

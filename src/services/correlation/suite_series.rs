@@ -10,7 +10,7 @@ use crate::domain::benchmark::scores::judgement::Judgement;
 use crate::domain::benchmark::scores::panel_scores::{judge_names, most_used_baseline};
 use crate::domain::correlation::{SuiteSeries, SuiteUsed};
 use crate::domain::stats::resample::BootstrapOptions;
-use crate::infra::storage::{BenchSet, ScoredJudgement, Store};
+use crate::infra::storage::{AnswerRound, ScoredJudgement, Store};
 
 /// Computes the scores of a suite by one judge, or by those whose scores its page shows, on a blocking thread.
 ///
@@ -23,7 +23,7 @@ pub(super) async fn read(
     bootstrap: BootstrapOptions,
 ) -> Result<Arc<SuiteSeries>, ReadSeriesError> {
     let loaded = load(store, suite, None, &SuiteOptions::default()).await?;
-    let set = BenchSet { suite: loaded.row.suite.clone(), version: loaded.row.version.clone(), sample: 1 };
+    let set = AnswerRound { suite: loaded.row.suite.clone(), version: loaded.row.version.clone(), sample: 1 };
     let rows = store.scored_judgements(&set, "").await?;
     let answered = store.answer_tokens(&set).await?.into_iter().collect();
     let mixed = mixed_settings(store, &set).await?;

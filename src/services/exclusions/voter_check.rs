@@ -10,12 +10,12 @@ use crate::domain::integrity::exclusions::automatic_exclusion::{AnomalousVoter, 
 use crate::domain::integrity::exclusions::exclusion_rule::ExclusionRule;
 use crate::domain::integrity::exclusions::exclusions_in_force::ExclusionsInForce;
 use crate::domain::rating::votes::vote_log::ColumnSet;
-use crate::infra::clock::Clock;
 use crate::infra::config::{CurrentSettings, FlaggedVoterPolicy};
 use crate::infra::metrics;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{NewExclusions, Store, StoreError, VoteRange};
 use crate::infra::stored_votes::vote_log::{LogQuery, read_cast_votes};
+use crate::infra::time::clock::Clock;
 use crate::leaderboard::background_report::{ReportError, on_one_thread};
 
 /// Seed of Fisher's random checkpoints: the same votes give the same flags.

@@ -24,7 +24,7 @@ use crate::formats::tables::export_columns::{
 use crate::formats::tables::export_rows::{BattleExportRow, ReplyRecord, VoteLogRow, conversation};
 use crate::formats::tables::{Format, TableWriter};
 use crate::infra::storage::{ReplyRow, Store, StoreError, TurnRow, VoteRange};
-use crate::infra::stored_votes::final_labels::{final_labels_of, settle_battles};
+use crate::infra::stored_votes::final_labels::{apply_final_labels, final_labels_of};
 
 /// Page size of row reads, which bounds memory use.
 const PAGE_SIZE: u32 = 1_000;
@@ -108,7 +108,7 @@ pub async fn battles(
     let mut last: Option<BattleId> = None;
     loop {
         let mut page = store.battles_after(last.as_ref(), selection.since, selection.until, PAGE_SIZE).await?;
-        settle_battles(store, last.as_ref(), &mut page).await?;
+        apply_final_labels(store, last.as_ref(), &mut page).await?;
         for battle in page.iter().filter(|battle| !battle.stage.awaits_vote()) {
             table.write(&BattleExportRow::new(battle, exported_conversations(store, selection, &battle.id).await?))?;
         }

@@ -2,7 +2,7 @@
 //!
 //! A file is read completely before anything is written, and its votes are stored in one transaction. Its id is a digest of its bytes, so
 //! importing the same file again changes nothing. A vote on a battle that has one here, as in a log exported by this arena, is omitted, by
-//! whatever route it is imported (`battle_names.rs`).
+//! whatever route it is imported (`imported_battle_ids.rs`).
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -32,7 +32,7 @@ impl<'f> BattleNames<'f> {
         let given = log.battle_ids.take().unwrap_or_else(none);
         let mut kept = Labels::default();
         for &battle in &given.rows {
-            let name = given.names.as_slice().get(battle as usize).and_then(|id| lasting_name(id));
+            let name = given.names.as_slice().get(battle as usize).and_then(|id| globally_unique_id(id));
             // A battle has one vote here; further votes of a log on the same battle are named by the file.
             let name = name.filter(|name| kept.names.find(name).is_none());
             kept.push(name.as_deref());
@@ -80,7 +80,7 @@ impl<'f> BattleNames<'f> {
 }
 
 /// Returns the stored id of a battle with a globally unique id; `None` for a local id.
-fn lasting_name(id: &str) -> Option<String> {
+fn globally_unique_id(id: &str) -> Option<String> {
     match id.strip_prefix(IMPORTED_ID_PREFIX) {
         Some(rest) if is_uuid(rest) || is_of_a_file(rest) => Some(id.to_owned()),
         None if is_uuid(id) => Some(format!("{IMPORTED_ID_PREFIX}{id}")),
@@ -92,7 +92,7 @@ fn lasting_name(id: &str) -> Option<String> {
 fn known_as(id: &str) -> [String; 2] {
     let other = match id.strip_prefix(IMPORTED_ID_PREFIX) {
         Some(rest) if is_uuid(rest) => rest.to_owned(),
-        _ => lasting_name(id).unwrap_or_else(|| id.to_owned()),
+        _ => globally_unique_id(id).unwrap_or_else(|| id.to_owned()),
     };
     [id.to_owned(), other]
 }
@@ -121,7 +121,7 @@ mod tests {
 
     #[track_caller]
     fn check(id: &str, lasting: Option<&str>, other: &str) {
-        assert_eq!(lasting_name(id).as_deref(), lasting, "{id}");
+        assert_eq!(globally_unique_id(id).as_deref(), lasting, "{id}");
         assert_eq!(known_as(id), [id, other], "{id}");
     }
 

@@ -160,7 +160,7 @@ pub struct LabelingOutcome {
 }
 
 /// Language model that labels the arena's prompts, except those of battles that it took part in.
-pub struct Proposer<'l> {
+pub struct ArenaPromptLabeler<'l> {
     /// Client for labelling requests.
     pub labeler: ModelLabeler<'l>,
     /// Instructions.
@@ -169,7 +169,7 @@ pub struct Proposer<'l> {
     pub itself: BTreeSet<String>,
 }
 
-impl Proposer<'_> {
+impl ArenaPromptLabeler<'_> {
     /// Requests a label for each prompt; `None` if the prompt is skipped or the reply names no label.
     async fn labels(&self, page: &[PromptRow]) -> Result<Vec<Option<usize>>, LabelingError> {
         let may_label = |row: &PromptRow| !row.models().iter().any(|model| self.itself.contains(*model));
@@ -189,7 +189,7 @@ pub async fn label_all(
     store: &Store,
     scheme: Scheme,
     classifier: &Classifier,
-    proposer: Option<&Proposer<'_>>,
+    proposer: Option<&ArenaPromptLabeler<'_>>,
     now: Timestamp,
     progress: impl Fn(u64),
 ) -> Result<LabelingOutcome, LabelingError> {
@@ -230,7 +230,7 @@ pub async fn all_prompts(store: &Store) -> Result<Vec<String>, LabelingError> {
 fn by_labeler<'q>(
     classifier: &Classifier,
     scheme: Scheme,
-    proposer: Option<&'q Proposer<'_>>,
+    proposer: Option<&'q ArenaPromptLabeler<'_>>,
     page: &'q [PromptRow],
     proposed: &[Option<usize>],
 ) -> [(&'q str, Vec<NewLabel<'q>>); 2] {
@@ -258,7 +258,7 @@ pub async fn write_queue(
     limit: u32,
     file: &Path,
 ) -> Result<usize, LabelingError> {
-    let queue = store.review_queue(scheme, named(reviewer)?, limit).await?;
+    let queue = store.review_queue(scheme, check_reviewer(reviewer)?, limit).await?;
     let cannot = |reason| LabelingError::File { file: file.to_owned(), reason };
     let mut bytes = Vec::new();
     queue::write(&mut bytes, scheme, &queue, escape_formula).map_err(|error| cannot(error.into()))?;
@@ -299,7 +299,7 @@ pub async fn import_review(
     now: Timestamp,
 ) -> Result<ReviewImport, LabelingError> {
     let of_file = |problem| LabelingError::Review { file: file.to_owned(), problem };
-    let name = named(reviewer)?;
+    let name = check_reviewer(reviewer)?;
     let text = read_file_or_pipe(file).map_err(|reason| LabelingError::File { file: file.to_owned(), reason })?;
     let decisions = queue::read(text.as_slice(), scheme).map_err(of_file)?;
     for LabelDecision { line, query_id, .. } in &decisions {
@@ -315,7 +315,7 @@ pub async fn import_review(
     Ok(ReviewImport { decisions: decisions.len(), changed })
 }
 
-fn named(reviewer: &str) -> Result<&str, LabelingError> {
+fn check_reviewer(reviewer: &str) -> Result<&str, LabelingError> {
     Some(reviewer.trim()).filter(|name| !name.is_empty()).ok_or(LabelingError::NoName)
 }
 

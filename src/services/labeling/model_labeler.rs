@@ -10,9 +10,9 @@ use crate::domain::labeling::few_shot::{FewShotPrompt, FoldPrompts, read_label};
 use crate::domain::labeling::scheme::Scheme;
 use crate::domain::labeling::seed_labels::Seed;
 use crate::domain::labeling::validation::{Validation, ValidationOptions, score};
-use crate::infra::clock::Clock;
 use crate::infra::llm::model_client::{AskError, ModelClient, RunLimits};
 use crate::infra::storage::Store;
+use crate::infra::time::clock::Clock;
 
 /// Number of examples per label in the prompt.
 pub const EXAMPLES_PER_LABEL: usize = 3;

@@ -13,11 +13,11 @@ impl BackgroundReport<ExclusionReport> {
     /// # Errors
     /// [`ReportError`]; the previous report stays.
     pub async fn refresh(&self) -> Result<bool, ReportError> {
-        self.refresh_by(|version| make(&self.store, version)).await
+        self.refresh_by(|version| compute_exclusion_report(&self.store, version)).await
     }
 }
 
-async fn make(store: &Store, version: VotesVersion) -> Result<ExclusionReport, ReportError> {
+async fn compute_exclusion_report(store: &Store, version: VotesVersion) -> Result<ExclusionReport, ReportError> {
     let range = version.range();
     let in_force = store.exclusions_in_force(range).await?;
     if in_force.rules().is_empty() {

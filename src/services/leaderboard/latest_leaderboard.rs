@@ -21,7 +21,6 @@ use crate::domain::rating::leaderboards::publication_schedule::PublicationSchedu
 use crate::domain::rating::leaderboards::ranking::{rank, rank_log};
 use crate::domain::rating::options::LeaderboardOptions;
 use crate::domain::time::Timestamp;
-use crate::infra::clock::Clock;
 use crate::infra::config::CurrentSettings;
 use crate::infra::events::{Event, EventBus};
 use crate::infra::metrics;
@@ -30,6 +29,7 @@ use crate::infra::stored_votes::final_labels::SliceVoteChanges;
 use crate::infra::stored_votes::rated_votes::RatedVotes;
 use crate::infra::stored_votes::vote_log::ReadLogError;
 use crate::infra::stored_votes::vote_tally::{StoreWhen, VoteTally};
+use crate::infra::time::clock::Clock;
 
 /// The latest leaderboard in memory.
 #[derive(Debug, Default)]

@@ -6,9 +6,9 @@ use crate::domain::rating::options::LeaderboardOptions;
 use crate::domain::rating::robustness::{OverallRobustness, RobustnessOptions, overall_robustness};
 use crate::domain::rating::votes::vote_log::ColumnSet;
 use crate::domain::time::Timestamp;
-use crate::infra::clock::Clock;
 use crate::infra::storage::Store;
 use crate::infra::stored_votes::vote_log::{LogQuery, read_log};
+use crate::infra::time::clock::Clock;
 
 /// Robustness report with its time.
 #[derive(Debug, Default)]
@@ -27,11 +27,15 @@ impl BackgroundReport<RobustnessReport> {
     /// # Errors
     /// [`ReportError`]; the previous report stays.
     pub async fn refresh(&self, clock: &dyn Clock) -> Result<bool, ReportError> {
-        self.refresh_by(|version| make(&self.store, version, clock)).await
+        self.refresh_by(|version| compute_report(&self.store, version, clock)).await
     }
 }
 
-async fn make(store: &Store, version: VotesVersion, clock: &dyn Clock) -> Result<RobustnessReport, ReportError> {
+async fn compute_report(
+    store: &Store,
+    version: VotesVersion,
+    clock: &dyn Clock,
+) -> Result<RobustnessReport, ReportError> {
     let columns = ColumnSet { voters: true, ..ColumnSet::default() };
     let log = read_log(store, LogQuery { columns, range: version.range(), concurrency: 1 }, |_, _| {}).await?;
     let LeaderboardOptions { scoring, confidence, .. } = version.rating;

@@ -7,11 +7,11 @@ use crate::domain::battle::ModelId;
 use crate::domain::model_register::changes::{due_changes, due_pairing, stated_reason};
 use crate::domain::model_register::days::first_uncountable_day;
 use crate::domain::time::Timestamp;
-use crate::infra::clock::Clock;
 use crate::infra::config::CurrentSettings;
 use crate::infra::llm::registered_models::registered_models;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{Store, StoreError};
+use crate::infra::time::clock::Clock;
 
 /// Name of the digest key among the database's secrets.
 const KEY_NAME: &str = "register_key";

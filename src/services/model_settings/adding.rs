@@ -15,7 +15,7 @@ use crate::infra::config::edit::{self, NewModel};
 use crate::infra::config::{Environment, Settings, is_variable_name};
 use crate::infra::llm::http_client_within;
 use crate::infra::llm::model_list::{ListedModel, ProviderList, read_provider_list};
-use crate::infra::llm::model_list_merge::{AddedModel, Addition, Offer, compared, new_model};
+use crate::infra::llm::model_list_merge::{AddedModel, Addition, ModelListDefaults, compared, new_model};
 
 /// Maximum number of models added without a filter, so that hundreds of paid models are not added by accident.
 pub const MAX_WITHOUT_FILTER: usize = 100;
@@ -42,7 +42,7 @@ pub struct AddRequest {
 
 /// Result of adding models.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Additions {
+pub struct AddModelsResult {
     /// Listed models that match the filter.
     pub models: Vec<AddedModel>,
     /// Number of listed models that are unusable: they are no chat models, or have invalid names.
@@ -68,7 +68,7 @@ impl ModelEditor<'_> {
     ///
     /// # Errors
     /// [`ModelEntryError`]
-    pub async fn add(&self, request: &AddRequest, today: PriceDate) -> Result<Additions, ModelEntryError> {
+    pub async fn add(&self, request: &AddRequest, today: PriceDate) -> Result<AddModelsResult, ModelEntryError> {
         add_models(self, request, today).await
     }
 }
@@ -77,7 +77,7 @@ async fn add_models(
     editor: &ModelEditor<'_>,
     request: &AddRequest,
     today: PriceDate,
-) -> Result<Additions, ModelEntryError> {
+) -> Result<AddModelsResult, ModelEntryError> {
     let key = key(request, editor.env)?;
     Change::Weight(request.weight).check()?;
     let http = http_client_within(LIST_TIMEOUT, &allowed_addresses(editor).await?)?;
@@ -86,7 +86,7 @@ async fn add_models(
     let chosen = chosen(&provided, request)?;
     let (request, env, goal, others) = (request.clone(), editor.env.clone(), editor.goal, provided.list.others);
     let edit = move |text: &str, settings: &Settings| {
-        let offered = Offer {
+        let offered = ModelListDefaults {
             server: &provided.server,
             key_env: request.key_env.as_deref(),
             currency: &settings.prices.currency,
@@ -102,7 +102,7 @@ async fn add_models(
         let mut warnings = warnings(&offered, &chosen, &env);
         let edited = edit::with_models(text, &new)?;
         warnings.extend(check_goal(&edited, &env, goal)?);
-        Ok(((!request.dry_run).then_some(edited), Additions { models, others, warnings }))
+        Ok(((!request.dry_run).then_some(edited), AddModelsResult { models, others, warnings }))
     };
     editor.edit(edit).await
 }
@@ -137,7 +137,7 @@ fn chosen(provided: &ProviderList, request: &AddRequest) -> Result<Vec<ListedMod
 }
 
 /// Returns the warnings about an offer.
-fn warnings(offer: &Offer<'_>, chosen: &[ListedModel], env: &Environment) -> Vec<Warning> {
+fn warnings(offer: &ModelListDefaults<'_>, chosen: &[ListedModel], env: &Environment) -> Vec<Warning> {
     let key = offer.key_env.filter(|variable| env.secret(variable).is_none());
     let has_prices = chosen.iter().any(|listed| listed.input_price.is_some());
     let currency = (has_prices && !offer.takes_prices()).then(|| offer.currency.to_string());

@@ -11,7 +11,6 @@ use super::error::{ModelEntryError, Warning};
 use crate::admin::actor::{Actor, audit_json};
 use crate::domain::battle::model_card::shared_names;
 use crate::domain::hex::hex;
-use crate::infra::clock::Clock;
 use crate::infra::config::edit::actions::{ModelAction, model_actions};
 use crate::infra::config::edit::change::Change;
 use crate::infra::config::edit::settings_file::SettingsFile;
@@ -20,6 +19,7 @@ use crate::infra::llm::ModelCard;
 use crate::infra::llm::roster::{Roster, card, entries};
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{NewAuditEntry, Store, StoreError};
+use crate::infra::time::clock::Clock;
 
 /// Edits the models of one settings file.
 pub struct ModelEditor<'e> {

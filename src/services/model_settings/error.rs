@@ -20,7 +20,7 @@ pub enum Warning {
     OtherCurrency(String),
     /// Too few models for a battle.
     #[error(
-        "a battle needs two models and {0} can be drawn: a running arena keeps its old models until then, and `langya serve` does not start: add a model, or give one a weight above 0"
+        "a battle needs two models and {0} can take part: a running arena keeps its old models until then, and `langya serve` does not start: add a model, or give one a weight above 0"
     )]
     TooFewModels(usize),
     /// Models share a display name.

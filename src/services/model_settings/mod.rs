@@ -6,6 +6,6 @@ mod adding;
 mod editor;
 mod error;
 
-pub use adding::{AddRequest, Additions, MAX_WITHOUT_FILTER};
+pub use adding::{AddModelsResult, AddRequest, MAX_WITHOUT_FILTER};
 pub use editor::{AuditTrail, EditGoal, ModelEditor, values_version};
 pub use error::{ModelEntryError, Warning};

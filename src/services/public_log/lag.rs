@@ -25,7 +25,7 @@ pub enum LogRole {
 
 /// Reason why no inclusion is promised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Obstacle {
+enum NoPromiseReason {
     /// The last step of this instance failed.
     OwnFailure,
     /// The leading instance cannot append.
@@ -38,7 +38,7 @@ enum Obstacle {
     Unseen,
 }
 
-impl Obstacle {
+impl NoPromiseReason {
     /// Returns the reason for the log line; `None` if the failure is logged elsewhere.
     fn reason(self) -> Option<&'static str> {
         match self {
@@ -64,10 +64,12 @@ pub(super) struct LastLag {
     seen_at: Instant,
     /// Time of the first failed step since the last success.
     failing_since: Option<Instant>,
+    /// Whether the database refused the last step for lack of a right.
+    lacks_right: bool,
     /// Time since which another instance leads and cannot append.
     leader_failing_since: Option<Instant>,
     /// Obstacle last found and reported.
-    reported: Option<Obstacle>,
+    reported: Option<NoPromiseReason>,
     is_logged: bool,
 }
 
@@ -81,6 +83,7 @@ impl LastLag {
             is_importing: false,
             seen_at: Instant::now(),
             failing_since: None,
+            lacks_right: false,
             leader_failing_since: None,
             reported: None,
             is_logged: false,
@@ -97,6 +100,7 @@ impl LastLag {
 
     fn note_step(&mut self, role: LogRole, failure: Option<&PublicLogError>) {
         self.role = role;
+        self.lacks_right = failure.is_some_and(PublicLogError::lacks_right);
         self.failing_since = match failure {
             None => None,
             // The next observation has the backlog.
@@ -136,17 +140,17 @@ impl LastLag {
         self.waiting_time(now).max(unseen.max(failing).unwrap_or_default())
     }
 
-    fn obstacle(self, now: Timestamp, within: Duration) -> Option<Obstacle> {
+    fn obstacle(self, now: Timestamp, within: Duration) -> Option<NoPromiseReason> {
         let (most, is_late) = (promised_backlog(within), self.waiting_time(now) > within);
         // Hysteresis: a backlog ends late, so that it does not begin again at once, and votes added after it count as part of it.
-        let was_backlog = self.reported == Some(Obstacle::Backlog);
+        let was_backlog = self.reported == Some(NoPromiseReason::Backlog);
         let is_backlog = self.unlogged.count > most || was_backlog && (is_late || self.unlogged.count > most / 4);
         let found = [
-            (self.failing_since.is_some(), Obstacle::OwnFailure),
-            (self.unseen() > STALE_AFTER.max(within), Obstacle::Unseen),
-            (self.failing_elsewhere_since().is_some(), Obstacle::LeaderFailure),
-            (self.is_importing || is_backlog, Obstacle::Backlog),
-            (is_late, Obstacle::LateVote),
+            (self.failing_since.is_some(), NoPromiseReason::OwnFailure),
+            (self.unseen() > STALE_AFTER.max(within), NoPromiseReason::Unseen),
+            (self.failing_elsewhere_since().is_some(), NoPromiseReason::LeaderFailure),
+            (self.is_importing || is_backlog, NoPromiseReason::Backlog),
+            (is_late, NoPromiseReason::LateVote),
         ];
         found.into_iter().find_map(|(is_found, obstacle)| is_found.then_some(obstacle))
     }
@@ -158,7 +162,7 @@ impl LastLag {
             return;
         }
         self.reported = current;
-        if let Some(reason) = current.and_then(Obstacle::reason) {
+        if let Some(reason) = current.and_then(NoPromiseReason::reason) {
             tracing::warn!(reason, "new votes get no promise that they will be in the public log");
             self.is_logged = true;
         } else if current.is_none() && std::mem::take(&mut self.is_logged) {
@@ -196,7 +200,7 @@ impl PublicLog {
     }
 
     /// Records whether this instance leads, independently of its steps.
-    pub fn note_lead(&self, leads: bool) {
+    pub fn record_leadership(&self, leads: bool) {
         self.last_lag.lock().leads = leads;
     }
 
@@ -222,6 +226,12 @@ impl PublicLog {
     #[must_use]
     pub fn is_behind(&self, now: Timestamp, within: Duration) -> bool {
         self.last_lag.lock().obstacle(now, within).is_some()
+    }
+
+    /// Whether the database refused the last step for lack of a right, which `Store::check_rights` names.
+    #[must_use]
+    pub fn lacks_right(&self) -> bool {
+        self.last_lag.lock().lacks_right
     }
 
     /// Logs a change of whether votes are promised.
@@ -286,6 +296,9 @@ mod tests {
             let mut seen = LastLag::new();
             seen.note_step(LogRole::Leads, Some(&StoreError::Outage(kind).into()));
             assert!(is_behind(&seen), "{kind} may be of the tables of the log alone");
+            assert_eq!(seen.lacks_right, kind == OutageKind::NoPrivilege, "{kind}");
+            seen.note_step(LogRole::Leads, None);
+            assert!(!seen.lacks_right, "{kind}");
         }
         seen.note_step(LogRole::Leads, Some(&outage));
         assert!(is_behind(&seen));
@@ -302,7 +315,7 @@ mod tests {
         assert_eq!([look(2_000, false), look(0, true), look(0, false)], [false, true, false]);
         assert_eq!([look(2_001, false), look(501, false), look(500, false)], [true, true, false]);
         assert_eq!([look(2_000, false), look(2_501, false)], [false, true]);
-        assert_eq!(seen.obstacle(NOW, 10 * MINUTE), Some(Obstacle::Backlog), "until it has ended");
+        assert_eq!(seen.obstacle(NOW, 10 * MINUTE), Some(NoPromiseReason::Backlog), "until it has ended");
         let fresh = LastLag { reported: None, ..seen };
         assert_eq!(fresh.obstacle(NOW, 10 * MINUTE), None, "a promise for later leaves time for more votes");
         assert!(seen.lag(NOW).is_zero(), "an import is no lag");
@@ -315,7 +328,7 @@ mod tests {
         follower.note_step(LogRole::Follows, None);
         assert!(leader.cannot_append() && !is_behind(&follower));
         follower.note_leader(leader.cannot_append());
-        assert_eq!(follower.obstacle(NOW, MINUTE), Some(Obstacle::LeaderFailure));
+        assert_eq!(follower.obstacle(NOW, MINUTE), Some(NoPromiseReason::LeaderFailure));
         tokio::time::advance(MINUTE).await;
         follower.note_leader(true);
         assert_eq!(follower.lag(NOW), MINUTE);

@@ -27,10 +27,10 @@ use crate::domain::public_log::checkpoint::Checkpoint;
 use crate::domain::public_log::entry_bundle::EntryTooLong;
 use crate::domain::public_log::merkle_proof::TreeHead;
 use crate::domain::public_log::promised_vote::PromisedVote;
-use crate::infra::clock::Clock;
 use crate::infra::public_log::signing_key::{PublicLogKey, UnusableKey};
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{OutageKind, Store, StoreError};
+use crate::infra::time::clock::Clock;
 use lag::LastLag;
 pub use lag::LogRole;
 
@@ -98,6 +98,11 @@ impl PublicLogError {
     #[must_use]
     pub fn is_outage(&self) -> bool {
         matches!(self, Self::Store(error) if error.is_outage())
+    }
+
+    /// Whether the database refused a statement for lack of a right.
+    fn lacks_right(&self) -> bool {
+        matches!(self, Self::Store(error) if error.outage_kind() == Some(OutageKind::NoPrivilege))
     }
 
     /// Whether the failure also prevents storing votes. A lock, a missing privilege and a full disk may affect the log's tables only.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::{PublicLog, PublicLogError};
 use crate::domain::public_log::promised_vote::included_within;
-use crate::infra::clock::Clock;
 use crate::infra::config::CurrentSettings;
+use crate::infra::time::clock::Clock;
 
 /// Observes unlogged votes, and reports when promises end and resume.
 #[derive(Clone)]

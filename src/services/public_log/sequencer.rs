@@ -17,11 +17,11 @@ use crate::domain::public_log::hash::TreeHash;
 use crate::domain::public_log::merkle_proof::TreeHead;
 use crate::domain::public_log::promised_vote::VOTES_PER_STEP;
 use crate::domain::time::Timestamp;
-use crate::infra::clock::Clock;
 use crate::infra::config::CurrentSettings;
 use crate::infra::public_log::signed_checkpoint_file::CheckpointFile;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{LogAppend, LogCheckpoint, LogSubject, NewLogEntry, UnloggedChange};
+use crate::infra::time::clock::Clock;
 use crate::leaderboard::latest_leaderboard::LatestLeaderboard;
 
 /// Maximum number of votes, or changes of exclusions, per step.

@@ -16,15 +16,15 @@ pub(super) async fn hashes_of(store: &Store, tile: Tile) -> Result<Vec<TreeHash>
     } else {
         store.log_hashes(tile.level(), range).await?
     };
-    complete(hashes, tile)
+    check_complete(hashes, tile)
 }
 
 /// Reads the entries below a tile of level 0.
 pub(super) async fn entries_of(store: &Store, tile: Tile) -> Result<Vec<String>, PublicLogError> {
-    complete(store.log_bodies(tile.start()..tile.end()).await?, tile)
+    check_complete(store.log_bodies(tile.start()..tile.end()).await?, tile)
 }
 
-fn complete<T>(rows: Vec<T>, tile: Tile) -> Result<Vec<T>, PublicLogError> {
+fn check_complete<T>(rows: Vec<T>, tile: Tile) -> Result<Vec<T>, PublicLogError> {
     if rows.len() as u64 == tile.width() {
         return Ok(rows);
     }

@@ -9,7 +9,6 @@ use serde_json::Value;
 use crate::domain::public_log::audit::{Audit, AuditError};
 use crate::domain::public_log::leaderboard_check::{LeaderboardCheckError, check_leaderboard};
 use crate::domain::public_log::log_receipt::{LogReceipt, LogReceiptError, OpenPromises};
-use crate::domain::public_log::merkle_proof::TreeHead;
 use crate::domain::public_log::recount::{RatingRules, Recount};
 use crate::domain::public_log::signed_note::{InvalidKey, NoteError, VerifierKey};
 use crate::domain::public_log::tile::{Tile, TileKind};
@@ -46,6 +45,18 @@ pub enum VerifyError {
     /// JSON of the arena cannot be parsed.
     #[error("{0} cannot be read as JSON: {1}")]
     Json(&'static str, serde_json::Error),
+}
+
+impl VerifyError {
+    /// Whether a later read may pass this check: witnesses sign a checkpoint shortly after the log does, and votes may arrive between the
+    /// reads of the leaderboard and of the log.
+    fn may_be_outdated(&self) -> bool {
+        match self {
+            Self::Trust(error) => matches!(error, TrustError::Unwitnessed(_)),
+            Self::Leaderboard(error) => error.may_be_outdated(),
+            _ => false,
+        }
+    }
 }
 
 /// Leaderboard to compare the log with.
@@ -89,36 +100,15 @@ pub async fn verify(
         return Err(VerifyError::NoKey(Box::new(reason)));
     };
     let known_head = known.known_head(&key);
-    let mut tries = 0;
+    let rules = description.ok().map(|description| description.rating);
+    let mut attempts = 0;
     let (read, leaderboard_votes) = loop {
-        tries += 1;
-        // The leaderboard is read first: the log follows it.
-        let published = match leaderboard {
-            LeaderboardSource::Published => Some(read_json(
-                "the leaderboard",
-                source.read_document("api/v1/leaderboard", "leaderboard.json").await?,
-            )?),
-            LeaderboardSource::Skipped => None,
-        };
-        let read = match read_log(source, (known, &key), known_head, receipts, &progress).await {
-            // Witnesses sign a checkpoint shortly after the log does.
-            Err(VerifyError::Trust(TrustError::Unwitnessed(_))) if tries < MAX_READ_ATTEMPTS && is_live(source) => {
-                tokio::time::sleep(READ_RETRY_DELAY).await;
-                continue;
-            }
-            read => read?,
-        };
-        let Some(published) = published else { break (read, None) };
-        let rules = match &description {
-            Ok(description) => description.rating,
-            Err(_) => describe(source).await?.rating,
-        };
-        match check_leaderboard(&read.recount, &published, &rules) {
-            Ok(votes) => break (read, Some(votes)),
-            Err(error) if error.may_be_outdated() && tries < MAX_READ_ATTEMPTS && is_live(source) => {
+        attempts += 1;
+        match read_and_compare(source, (known, &key), receipts, (leaderboard, rules), &progress).await {
+            Err(error) if error.may_be_outdated() && attempts < MAX_READ_ATTEMPTS && is_live(source) => {
                 tokio::time::sleep(READ_RETRY_DELAY).await;
             }
-            Err(error) => return Err(error.into()),
+            read => break read?,
         }
     };
     Ok(Verified {
@@ -132,6 +122,30 @@ pub async fn verify(
         receipts: receipts.len(),
         witnesses: read.tree.witnesses,
     })
+}
+
+/// Reads the log and compares it with the published leaderboard; the second value is the number of votes of the leaderboard, if it was
+/// compared. Without `rules` they are read from the arena's description.
+async fn read_and_compare(
+    source: &PublicLogSource,
+    trust: (&TrustAnchors, &VerifierKey),
+    receipts: &[LogReceipt],
+    (leaderboard, rules): (LeaderboardSource, Option<RatingRules>),
+    progress: &impl Fn(u64, u64),
+) -> Result<(ReadLog, Option<u64>), VerifyError> {
+    if leaderboard == LeaderboardSource::Skipped {
+        return Ok((read_log(source, trust, receipts, progress).await?, None));
+    }
+    // The leaderboard is read first: the log follows it.
+    let published = source.read_document("api/v1/leaderboard", "leaderboard.json").await?;
+    let published = read_json("the leaderboard", published)?;
+    let read = read_log(source, trust, receipts, progress).await?;
+    let rules = match rules {
+        Some(rules) => rules,
+        None => describe(source).await?.rating,
+    };
+    let votes = check_leaderboard(&read.recount, &published, &rules)?;
+    Ok((read, Some(votes)))
 }
 
 /// Whether a second read can return a newer state.
@@ -151,7 +165,6 @@ fn read_json(what: &'static str, bytes: Vec<u8>) -> Result<Value, VerifyError> {
 async fn read_log(
     source: &PublicLogSource,
     (anchors, key): (&TrustAnchors, &VerifierKey),
-    known: Option<TreeHead>,
     receipts: &[LogReceipt],
     progress: &impl Fn(u64, u64),
 ) -> Result<ReadLog, VerifyError> {
@@ -159,7 +172,7 @@ async fn read_log(
     let note = note.map_err(|_| TrustError::from(NoteError::Malformed))?;
     let tree = anchors.signed_tree(&note, key)?;
     let head = tree.head;
-    let mut audit = Audit::new(head, known)?;
+    let mut audit = Audit::new(head, anchors.known_head(key))?;
     let mut promises = OpenPromises::new(receipts, key)?;
     let bundles = Tile::all(head.size).take_while(|tile| tile.level() == 0);
     let mut bundles = stream::iter(bundles)

@@ -9,7 +9,7 @@ use crate::domain::battle::{ModelId, Side};
 
 impl Turn<'_> {
     /// Sets the usual speed of the side's model in the pacer, also if it is unknown: the side may have had another model before.
-    pub(super) fn expect_usual_speed(&mut self, side: Side) {
+    pub(super) fn set_usual_speed(&mut self, side: Side) {
         let usual = self.dependencies.models.mean_byte_time(&self.sides[side.index()].model);
         self.pacer.set_usual_byte_time(side, usual.unwrap_or_default());
     }

@@ -1,43 +1,71 @@
 //! Stores the replies of a turn, through outages of the database.
 
+use std::pin::pin;
 use std::time::Duration;
 
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use crate::arena::battle_dependencies::BattleDependencies;
-use crate::domain::battle::progress::Progress;
-use crate::domain::battle::{BattleId, RunId};
+use crate::domain::battle::RunId;
+use crate::domain::battle::progress::{Progress, Stage};
+use crate::infra::live_battles::LiveBattle;
 use crate::infra::storage::{NewReply, StoreError};
 
 /// Interval between attempts to store replies during a database outage.
 const RETRY_INTERVAL: Duration = Duration::from_millis(500);
+/// Time after which the watchers are told that a write has not returned, as on a disk that hangs.
+const SLOW_WRITE: Duration = Duration::from_secs(2);
 const MAX_RETRY_TIME: Duration = Duration::from_secs(600);
 
 impl BattleDependencies {
     /// Retries to store the replies of a turn until the database accepts them: neither an outage nor a held lock may lose text that a
-    /// visitor has read. `false` means that another instance answers the turn.
+    /// visitor has read, and meanwhile the watchers know why they cannot vote. `false` means that another instance answers the turn.
     pub(super) async fn keep_replies(
         &self,
-        battle: &BattleId,
+        battle: &LiveBattle,
         run: &RunId,
         progress: Progress,
         replies: &[NewReply],
     ) -> Result<bool, StoreError> {
         let (began, shutdown, mut logged) = (Instant::now(), self.tasks.shutdown(), false);
+        let mut failures = 0_u32;
         loop {
-            let kept = self.store.finish_turn(battle, run, progress, replies, self.clock.now()).await;
-            match kept {
+            match self.try_to_keep(battle, run, progress, replies).await {
                 Err(error) if !error.is_permanent() && began.elapsed() < MAX_RETRY_TIME => {
                     if !error.is_outage() && !std::mem::replace(&mut logged, true) {
-                        tracing::warn!(battle.id = %battle, error = ?error, "the replies of a turn wait for the database");
+                        tracing::warn!(battle.id = %battle.id, error = ?error, "the replies of a turn wait for the database");
+                    }
+                    failures += 1;
+                    // A conflict with another transaction passes by the next attempt.
+                    if failures > 1 {
+                        battle.set_replies_unsaved(progress.stage == Stage::Ready);
                     }
                     tokio::select! {
                         () = tokio::time::sleep(RETRY_INTERVAL) => {}
                         () = shutdown.cancelled() => return Err(error),
                     }
                 }
-                kept => return kept,
+                kept => {
+                    battle.set_replies_unsaved(false);
+                    return kept;
+                }
             }
         }
+    }
+
+    /// Stores the replies once; the watchers are told if that takes long.
+    async fn try_to_keep(
+        &self,
+        battle: &LiveBattle,
+        run: &RunId,
+        progress: Progress,
+        replies: &[NewReply],
+    ) -> Result<bool, StoreError> {
+        let mut write = pin!(self.store.finish_turn(&battle.id, run, progress, replies, self.clock.now()));
+        if let Ok(kept) = timeout(SLOW_WRITE, write.as_mut()).await {
+            return kept;
+        }
+        battle.set_replies_unsaved(progress.stage == Stage::Ready);
+        write.await
     }
 }

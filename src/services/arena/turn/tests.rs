@@ -11,7 +11,6 @@ use crate::arena::prompt_rules::PromptRules;
 use crate::domain::battle::active_battle::ActiveBattle;
 use crate::domain::battle::record::BattleRow;
 use crate::domain::battle::{BattleId, VisitorId};
-use crate::infra::clock::SystemClock;
 use crate::infra::config::{CurrentSettings, Environment, Settings};
 use crate::infra::events::{InstanceId, LocalBus};
 use crate::infra::llm::roster::Roster;
@@ -20,6 +19,7 @@ use crate::infra::raw_pacing_ticks::RawPacingTicks;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{IfMissing, Store};
 use crate::infra::tasks::Tasks;
+use crate::infra::time::clock::SystemClock;
 use crate::leaderboard::latest_leaderboard::LatestLeaderboard;
 
 /// Dependencies of an arena of practice models, with its database in this folder.

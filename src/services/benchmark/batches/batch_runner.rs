@@ -12,12 +12,12 @@ use crate::domain::battle::ModelId;
 use crate::domain::benchmark::runs::batch_events::{BatchEvent, BatchNote};
 use crate::domain::benchmark::suite_id::SuiteId;
 use crate::infra::backoff::Backoff;
-use crate::infra::clock::{Clock as _, SystemClock};
 use crate::infra::config::BenchSettings;
 use crate::infra::llm::batch::{BatchApi, BatchEnd, BatchResult, BatchSearch, BatchState, may_have_arrived};
 use crate::infra::llm::{ChatError, ReplyPart};
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{BatchRowState, BenchBatchRow, Store};
+use crate::infra::time::clock::{Clock as _, SystemClock};
 
 /// Maximum wait between two polls of a batch.
 const MAX_POLL_INTERVAL: Duration = Duration::from_secs(60);
@@ -49,7 +49,7 @@ pub(super) enum BatchOutcome {
 }
 
 /// Result of waiting for the end of a batch.
-enum Awaited {
+enum BatchWaitResult {
     Ended(Vec<String>, BatchEnd),
     Failed(String),
     Gone,
@@ -96,10 +96,10 @@ impl BatchRunner {
         match &row.provider_id {
             Some(id) => {
                 self.report_event(id, BatchEvent::Resumed(row.requests.len()));
-                self.follow(row, AtProvider::Known(id.clone()), stop).await
+                self.follow(row, ProviderBatchId::Known(id.clone()), stop).await
             }
             None => match self.find(row).await {
-                Ok(ids) => self.follow(row, AtProvider::Candidates(ids), stop).await,
+                Ok(ids) => self.follow(row, ProviderBatchId::Candidates(ids), stop).await,
                 Err(error) => BatchOutcome::LeftOpen(Some(error)),
             },
         }
@@ -116,20 +116,20 @@ impl BatchRunner {
         row: &BenchBatchRow,
         requests: &[String],
         stop: &CancellationToken,
-    ) -> Result<AtProvider, NotSubmitted> {
+    ) -> Result<ProviderBatchId, NotSubmitted> {
         for failures in 1.. {
             let error = match self.api.send(&row.id, requests).await {
                 Ok(id) => {
                     self.report_event(&id, BatchEvent::Sent(requests.len()));
                     self.note(row, BatchRowState::Sent, Some(&id)).await;
-                    return Ok(AtProvider::Known(id));
+                    return Ok(ProviderBatchId::Known(id));
                 }
                 Err(error) => error,
             };
             tracing::debug!(model.id = %self.model, %error, failures, "a batch was not sent");
             if may_have_arrived(&error) {
                 match self.find(row).await {
-                    Ok(ids) if !ids.is_empty() => return Ok(AtProvider::Candidates(ids)),
+                    Ok(ids) if !ids.is_empty() => return Ok(ProviderBatchId::Candidates(ids)),
                     Ok(_) => {}
                     Err(unknown) => return Err(NotSubmitted::Unknown(unknown)),
                 }
@@ -145,21 +145,26 @@ impl BatchRunner {
     }
 
     /// Waits for the end of a batch, and reads its results. Results of a mere candidate that turns out not to be the batch are ignored.
-    async fn follow(&self, row: &BenchBatchRow, at_provider: AtProvider, stop: &CancellationToken) -> BatchOutcome {
+    async fn follow(
+        &self,
+        row: &BenchBatchRow,
+        at_provider: ProviderBatchId,
+        stop: &CancellationToken,
+    ) -> BatchOutcome {
         let (ids, is_known) = match at_provider {
-            AtProvider::Known(id) => (vec![id], true),
-            AtProvider::Candidates(ids) => (ids, false),
+            ProviderBatchId::Known(id) => (vec![id], true),
+            ProviderBatchId::Candidates(ids) => (ids, false),
         };
         for id in ids {
             if !is_known {
                 self.report_event(&id, BatchEvent::Found(row.requests.len()));
             }
             let (files, gap) = match self.until_ended(&id, stop).await {
-                Awaited::Ended(files, gap) => (files, gap),
-                Awaited::LeftOpen(error) => return BatchOutcome::LeftOpen(error),
-                Awaited::Gone if !is_known => continue,
-                Awaited::Gone => return self.end_expired(row, &id).await,
-                Awaited::Failed(reason) => return self.failed(row, &id, reason).await,
+                BatchWaitResult::Ended(files, gap) => (files, gap),
+                BatchWaitResult::LeftOpen(error) => return BatchOutcome::LeftOpen(error),
+                BatchWaitResult::Gone if !is_known => continue,
+                BatchWaitResult::Gone => return self.end_expired(row, &id).await,
+                BatchWaitResult::Failed(reason) => return self.failed(row, &id, reason).await,
             };
             let (replies, gap) = match self.read(row, &files, stop).await {
                 (replies, None) => (replies, gap),
@@ -190,7 +195,7 @@ impl BatchRunner {
     }
 
     /// Polls a batch until it has ended, at growing intervals.
-    async fn until_ended(&self, id: &str, stop: &CancellationToken) -> Awaited {
+    async fn until_ended(&self, id: &str, stop: &CancellationToken) -> BatchWaitResult {
         let (mut polls, mut failures, mut shown) = (0, 0, None);
         loop {
             polls += 1;
@@ -202,23 +207,23 @@ impl BatchRunner {
                     }
                     match progress.state {
                         BatchState::UnderWay => None,
-                        BatchState::Failed(reason) => return Awaited::Failed(reason),
-                        BatchState::Ended { files, gap } => return Awaited::Ended(files, gap),
+                        BatchState::Failed(reason) => return BatchWaitResult::Failed(reason),
+                        BatchState::Ended { files, gap } => return BatchWaitResult::Ended(files, gap),
                     }
                 }
-                Err(ChatError::Status { status: 404 | 410, .. }) => return Awaited::Gone,
+                Err(ChatError::Status { status: 404 | 410, .. }) => return BatchWaitResult::Gone,
                 Err(error) => Some(error),
             };
             if let Some(error) = &failure {
                 failures += 1;
                 let is_final = matches!(error, ChatError::Status { .. }) && !error.is_retryable();
                 if is_final || failures >= self.settings.give_up_after {
-                    return Awaited::LeftOpen(failure);
+                    return BatchWaitResult::LeftOpen(failure);
                 }
             }
             let asked_for = failure.as_ref().map(ChatError::retry_after).unwrap_or_default();
             if !self.pause(polls, asked_for, stop).await {
-                return Awaited::LeftOpen(None);
+                return BatchWaitResult::LeftOpen(None);
             }
         }
     }
@@ -247,7 +252,8 @@ impl BatchRunner {
         (replies, None)
     }
 
-    /// Waits before the next attempt or poll, with backoff and at least as long as the provider asks; `false` if the run is stopping.
+    /// Waits before the next attempt or poll: as long as the provider asks and a backoff, at most [`MAX_POLL_INTERVAL`] in all; `false` if
+    /// the run is stopping.
     async fn pause(&self, before: u32, asked_for: Duration, stop: &CancellationToken) -> bool {
         let backoff = Backoff { first: Duration::from_millis(self.settings.backoff_ms), longest: MAX_POLL_INTERVAL };
         let wait = backoff.after(before).saturating_add(asked_for).min(MAX_POLL_INTERVAL);
@@ -270,7 +276,7 @@ impl BatchRunner {
 }
 
 /// Provider id of a batch.
-enum AtProvider {
+enum ProviderBatchId {
     /// Id of the batch.
     Known(String),
     /// Ids of batches, one of which may be it.

@@ -11,11 +11,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::batch_runner::{BatchOutcome, BatchRunner};
 use crate::domain::battle::ModelId;
-use crate::infra::clock::{Clock as _, SystemClock};
 use crate::infra::llm::batch::queue::RequestQueue;
 use crate::infra::llm::batch::{BatchEnd, MAX_BYTES, MAX_REQUESTS};
 use crate::infra::llm::{ChatError, ReplyPart, ReplyStream};
 use crate::infra::storage::{BatchRowState, BenchBatchRow, StoreError};
+use crate::infra::time::clock::{Clock as _, SystemClock};
 
 type QueuedReply = Result<Vec<ReplyPart>, ChatError>;
 

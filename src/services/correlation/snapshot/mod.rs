@@ -18,15 +18,17 @@ use super::{ReadSeriesError, SeriesReader, Sources};
 use crate::domain::correlation::Aliases;
 use crate::domain::correlation::catalog::{arena_names, reads_prompts};
 use crate::domain::correlation::published_series::published_names;
-use crate::domain::correlation::snapshot::{CorrelationSnapshot, SNAPSHOT_BOOTSTRAP, SeriesVersion, SnapshotInput};
+use crate::domain::correlation::snapshot::{
+    CorrelationSnapshot, SNAPSHOT_BOOTSTRAP, SeriesVersion, SnapshotInput, UnusableReason, UnusableSeries,
+};
 use crate::domain::rating::leaderboards::history::{Moment, history};
 use crate::domain::rating::votes::vote_log::ColumnSet;
 use crate::domain::time::Timestamp;
-use crate::infra::clock::Clock;
 use crate::infra::config::CurrentSettings;
 use crate::infra::storage::{Store, VoteRange};
 use crate::infra::stored_votes::vote_log::{LogQuery, read_log};
 use crate::infra::tasks::Tasks;
+use crate::infra::time::clock::Clock;
 use crate::leaderboard::latest_leaderboard::LatestLeaderboard;
 
 /// Maximum number of votes at which all prompts are read after each leaderboard.
@@ -126,12 +128,16 @@ impl CorrelationService {
         if input_version.votes > MAX_VOTES_TO_READ_PROMPTS {
             // Prompt lengths can only be computed from the prompts.
             names.retain(|name| !reads_prompts(name));
-            unusable
-                .push(format!("long prompts are no series here of more than {MAX_VOTES_TO_READ_PROMPTS} votes: langya correlate has them"));
+            unusable.push(UnusableSeries {
+                message: format!(
+                    "long prompts are no series here of more than {MAX_VOTES_TO_READ_PROMPTS} votes: langya correlate has them"
+                ),
+                reason: UnusableReason::TooManyPrompts { votes: MAX_VOTES_TO_READ_PROMPTS },
+            });
         }
         match reader.stored_scores().await {
             Ok(stored) => names.extend(stored),
-            Err(error) if error.is_input() => unusable.push(error.to_string()),
+            Err(error) if error.is_input() => unusable.push(reading::unusable(&error)),
             Err(error) => return Err(error),
         }
         names.extend(published_names().filter_map(|name| name.parse().ok()));

@@ -1,6 +1,6 @@
 //! Computes missing digests of first prompts in batches: of new ones, and of those in arenas older than digests.
 
-use crate::domain::integrity::prompts::question_digest::question_digest;
+use crate::domain::integrity::prompts::prompt_digest::prompt_digest;
 use crate::infra::storage::{FirstQuestion, Store, StoreError};
 
 /// Maximum number of prompts per commit.
@@ -19,13 +19,13 @@ pub enum DigestProgress {
 ///
 /// # Errors
 /// [`StoreError`].
-pub async fn fill_question_digests(store: &Store) -> Result<DigestProgress, StoreError> {
+pub async fn fill_prompt_digests(store: &Store) -> Result<DigestProgress, StoreError> {
     let questions = store.questions_without_digest(BATCH_SIZE).await?;
     if questions.is_empty() {
         return Ok(DigestProgress::All);
     }
-    let digest = |question: FirstQuestion| (question_digest(&question.prompt), question);
+    let digest = |question: FirstQuestion| (prompt_digest(&question.prompt), question);
     let digests: Vec<_> = questions.into_iter().map(digest).map(|(digest, question)| (question, digest)).collect();
-    store.set_question_digests(&digests).await?;
+    store.set_prompt_digests(&digests).await?;
     Ok(DigestProgress::Some)
 }
