@@ -5,7 +5,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
 
 use super::{Page, Section, respond};
-use crate::render::docs::search::Hit;
+use crate::render::docs::search::SearchHit;
 use crate::render::docs::{DocPage, Guide, Heading};
 use crate::render::i18n::fill;
 use crate::render::i18n::pages::DocsTexts;
@@ -16,7 +16,7 @@ pub struct DocsView<'a> {
     /// Selected page; `None` for search results.
     pub page: Option<&'a DocPage>,
     pub query: &'a str,
-    pub hits: Vec<Hit>,
+    pub hits: Vec<SearchHit>,
 }
 
 #[derive(Template)]

@@ -5,7 +5,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
 
 use super::{Page, Section, respond};
-use crate::domain::battle_judging::agreement::{Rate, Setups, Statistic};
+use crate::domain::battle_judging::agreement::{AgreementBySetup, Rate, Statistic};
 use crate::domain::battle_judging::leaderboards::{JudgeLeaderboards, Place};
 use crate::domain::battle_judging::report::{BattleJudgingReport, JudgeReport};
 use crate::domain::language::Language;
@@ -50,9 +50,11 @@ impl JudgesPart {
     fn new(report: &BattleJudgingReport, language: Language) -> Self {
         let texts = page_texts(language);
         let words = &texts.judges;
-        let judges = (1..).zip(&report.judges).map(|(number, judge)| one(texts, number, judge)).collect();
-        let rows =
-            report.between.iter().map(|pair| (pair.judges.join(" · "), counted(words, pair.battles, &pair.agreement)));
+        let judges = (1..).zip(&report.judges).map(|(number, judge)| judge_part(texts, number, judge)).collect();
+        let rows = report
+            .between
+            .iter()
+            .map(|pair| (pair.judges.join(" · "), agreement_cells(words, pair.battles, &pair.agreement)));
         let rows: Vec<_> = rows.collect();
         let between = (!rows.is_empty()).then(|| TablePart {
             id: "judges-between".to_owned(),
@@ -65,7 +67,7 @@ impl JudgesPart {
     }
 }
 
-fn one(texts: &'static PageTexts, number: usize, judge: &JudgeReport) -> JudgePart {
+fn judge_part(texts: &'static PageTexts, number: usize, judge: &JudgeReport) -> JudgePart {
     let words = &texts.judges;
     let shares = [
         (words.judged, &judge.judged),
@@ -81,7 +83,7 @@ fn one(texts: &'static PageTexts, number: usize, judge: &JudgeReport) -> JudgePa
     let rows = judge.agreements().map(|(slice, battles, found)| {
         let part =
             slice.map_or_else(|| words.all.to_owned(), |slice| words.part(slice.by, &slice.value, &texts.slices));
-        (part, counted(words, battles, found))
+        (part, agreement_cells(words, battles, found))
     });
     let agreement = TablePart {
         id: format!("judge-{number}-agreement"),
@@ -141,8 +143,8 @@ fn notes(words: &JudgesTexts, judge: &JudgeReport) -> Vec<String> {
 }
 
 /// Returns the number of battles and the cells of their agreement.
-fn counted(words: &JudgesTexts, battles: usize, found: &Setups) -> Vec<AgreementCell> {
-    let Setups { with_ties, without_ties, kappa } = found;
+fn agreement_cells(words: &JudgesTexts, battles: usize, found: &AgreementBySetup) -> Vec<AgreementCell> {
+    let AgreementBySetup { with_ties, without_ties, kappa } = found;
     vec![
         AgreementCell::plain(battles.to_string()),
         AgreementCell::rate(words, with_ties),

@@ -52,7 +52,7 @@ fn consent_text() -> ConsentText {
 }
 
 fn state(practice: bool) -> BattlePageState {
-    BattlePageState { takes_images: practice, practice, asks_consent: true }
+    BattlePageState { takes_images: practice, practice, asks_consent: true, pairable: 3 }
 }
 
 /// Renders every page in a language.
@@ -183,6 +183,21 @@ async fn the_script_of_the_battle_page_finds_its_words() {
     let words = words.split('"').next().unwrap_or_default().replace("&#34;", "\"").replace("&#38;", "&");
     let words: serde_json::Value = serde_json::from_str(&words).expect("the words are JSON");
     assert_eq!(words["both_ended"], "Both replies have ended. You can vote now.");
+}
+
+#[actix_web::test]
+async fn an_arena_of_two_models_offers_the_same_two_again() {
+    for (query, pairable, offer, why) in [
+        ("?lang=en", 2, "Ask the same two models again", "you can ask the same two again"),
+        ("?lang=en", 3, "Ask two other models", "You can ask two other models"),
+        ("?lang=zh", 2, "请这两个模型重新作答", "可以请它们重新作答"),
+        ("?lang=zh", 3, "换两个模型作答", "可以换两个模型回答"),
+    ] {
+        let state = BattlePageState { pairable, ..state(false) };
+        let page = text(visitor::battle::battle(&request(&format!("/{query}")), &Settings::default(), state)).await;
+        assert!(page.contains(&format!("<span class=\"if-drawn\">{offer}</span>")), "{query} {pairable}: {page}");
+        assert_eq!(page.matches(why).count(), 2, "a failed answer and an empty one, {query} {pairable}: {page}");
+    }
 }
 
 #[actix_web::test]
@@ -417,7 +432,7 @@ async fn the_rules_say_what_comes_of_flagged_voters() {
     let page = async |settings: &Settings| {
         text(about::rules(&request("/about?lang=en"), settings, STORAGE, ModelVerdicts::None, vec![])).await
     };
-    assert!(page(&settings).await.contains("listed for the operator; the program does not exclude anybody for it"));
+    assert!(page(&settings).await.contains("listed for the operator; the program does not exclude anybody for this"));
     settings.integrity.flagged_voters = FlaggedVoterPolicy::Exclude;
     assert!(page(&settings).await.contains("excluded automatically until the operator readmits them"));
 }

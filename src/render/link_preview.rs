@@ -42,7 +42,7 @@ pub fn preview_picture(outcome: Option<Outcome>, accent: Option<Rgb>) -> Option<
     for side in 0..2 {
         draw_reply(&mut picture, side, mark(outcome, side), accent.unwrap_or(JADE))?;
     }
-    draw_seal(&mut picture)?;
+    draw_logo(&mut picture)?;
     picture.encode_png().ok()
 }
 
@@ -66,13 +66,13 @@ fn mark(outcome: Option<Outcome>, side: usize) -> Mark {
 
 fn draw_reply(picture: &mut Pixmap, side: usize, mark: Mark, accent: Rgb) -> Option<()> {
     let (left, top) = (CARDS.0[side], CARDS.1);
-    let card = rounded(left, top, CARD, 28.0)?;
+    let card = rounded_rectangle_path(left, top, CARD, 28.0)?;
     fill(picture, &card, SURFACE);
     let (edge, width) = if mark == Mark::Chosen { (accent, 8.0) } else { (LINE, 3.0) };
     stroke(picture, &card, edge, width);
     stroke(picture, &letter(side, left + 40.0, top + 36.0)?, SIDES[side], 11.0);
     for (row, length) in (0u8..).zip(TEXT[side]) {
-        let bar = rounded(left + 40.0, top + 152.0 + 46.0 * f32::from(row), (length, 18.0), 9.0)?;
+        let bar = rounded_rectangle_path(left + 40.0, top + 152.0 + 46.0 * f32::from(row), (length, 18.0), 9.0)?;
         fill(picture, &bar, LINE);
     }
     let (x, y) = (left + CARD.0 - 72.0, top + 70.0);
@@ -120,7 +120,7 @@ fn letter(side: usize, x: f32, y: f32) -> Option<Path> {
 }
 
 /// Draws the logo of the page header, centred below the replies.
-fn draw_seal(picture: &mut Pixmap) -> Option<()> {
+fn draw_logo(picture: &mut Pixmap) -> Option<()> {
     let place = Transform::from_scale(2.75, 2.75).post_translate(556.0, 512.0);
     let mut ground = PathBuilder::new();
     ground.move_to(4.0, 1.0);
@@ -155,7 +155,7 @@ fn lines(drawn: &[&[(f32, f32)]]) -> Option<Path> {
     path.finish()
 }
 
-fn rounded(x: f32, y: f32, (width, height): (f32, f32), radius: f32) -> Option<Path> {
+fn rounded_rectangle_path(x: f32, y: f32, (width, height): (f32, f32), radius: f32) -> Option<Path> {
     let rect = Rect::from_xywh(x, y, width, height)?;
     let (right, bottom) = (rect.right(), rect.bottom());
     let mut path = PathBuilder::new();

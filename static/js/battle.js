@@ -7,7 +7,7 @@
 import { Composer } from "./composer.js";
 import { FirstQuestion, restCards, serveCards } from "./first_question.js";
 import { Modes } from "./modes.js";
-import { endLoss, errorText, isOffline, notice, noticeLoss } from "./notice.js";
+import { endOutage, errorText, isOffline, notice, noticeOutage } from "./notice.js";
 import { announce, fill, isStorageOff, part } from "./page.js";
 import { rememberBattle, rememberVoted, rememberedBattle } from "./remembered_battle.js";
 import { hideReveal, reveal } from "./reveal.js";
@@ -86,7 +86,7 @@ async function start(prompt, intent, images) {
     if (isLeft()) return;
     setPhase("empty");
     composer.putBack(prompt);
-    composer.focusAtOnce();
+    composer.focusPutBack();
     notice(error.message);
   }
 }
@@ -217,7 +217,7 @@ function request(frame) {
 function opened() {
   mayEndEarly ||= lostAt !== null && performance.now() - lostAt > GRACE_MS;
   lostAt = null;
-  if (endLoss()) announce(words.reconnected);
+  if (endOutage()) announce(words.reconnected);
   voting.sendUnsent();
   if (battle) socket.send({ type: "resume", battle, after: seq, render: "blocks" });
   voting.compare();
@@ -246,7 +246,7 @@ function lost(code) {
   // Without a network a question that no connection has taken is not lost in waiting: it goes back into its field.
   if (pending?.prompt && !isTaken && isOffline()) takeBack(words.not_sent);
   const needed = pending !== null || (battle !== null && !["revealed", "voided"].includes(phase));
-  if (needed && !isOffline()) noticeLoss(words.reconnecting);
+  if (needed && !isOffline()) noticeOutage(words.reconnecting);
   return needed;
 }
 
@@ -360,6 +360,7 @@ const receivers = {
     }
     if (!voted) readyAt = frame.seq;
     if (voted || frame.turn !== turn || ["confirming", "voting"].includes(phase)) return;
+    endOutage();
     if (endedPhase() === "unanswered") return giveBack();
     setPhase("ready");
     announce(words.both_ended);
@@ -381,7 +382,7 @@ const receivers = {
     reveal(frame, words);
     if (voting.isFirst) announce(fill(words.revealed, { a: frame.a.name, b: frame.b?.name }));
   },
-  error({ code, message, retry_after, proof }) {
+  error({ code, reason, message, retry_after, proof }) {
     if (code === "superseded") return; // The battle that was left; the screen shows the next one.
     if (code === "not_ready" && !pending) return; // Of a vote that this page has dropped, or a stop that came too late.
     if (proof && pending?.type === "start" && first.isProvable) {
@@ -389,7 +390,7 @@ const receivers = {
       return;
     }
     if (code === "image_unknown") first.forgetImageIds();
-    const text = errorText({ code, message, retry_after }, words);
+    const text = errorText({ code, reason, message, retry_after }, words);
     const asked = pending?.prompt;
     if (["voided", "empty_reply"].includes(code) || (code === "battle_over" && battle && turns.has(turn))) {
       endWithoutVote(asked ?? question, text);
@@ -399,6 +400,8 @@ const receivers = {
       notice(text);
     } else if (pending) {
       takeBack(text);
+    } else if (code === "replies_unsaved") {
+      noticeOutage(text);
     } else {
       notice(text);
     }
@@ -409,7 +412,7 @@ const receivers = {
 function giveBack() {
   mayEndEarly = false;
   setPhase("unanswered");
-  composer.putBack(question);
+  composer.putBackOnce(question);
   notice(words.unanswered);
 }
 

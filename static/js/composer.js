@@ -58,13 +58,18 @@ export class Composer {
    */
   set battle(battle) {
     if (battle === this.#battle) return;
-    if (this.#battle !== undefined) keep("sessionStorage", this.#draft, null);
+    if (this.#battle !== undefined) for (const key of [this.#draft, this.#returned]) keep("sessionStorage", key, null);
     this.#battle = battle;
     this.text = this.text || (kept("sessionStorage", this.#draft) ?? "");
   }
 
   get #draft() {
     return this.#battle ? `${DRAFT} ${this.#battle}` : DRAFT;
+  }
+
+  /** Key of the stopped question that the draft has been made of. */
+  get #returned() {
+    return `${this.#draft} returned`;
   }
 
   get text() {
@@ -97,6 +102,7 @@ export class Composer {
 
   /** Keeps a question that is sent until [`release`]. The field is free for the next one; what else stands in it stays. */
   hold(prompt) {
+    keep("sessionStorage", this.#returned, null);
     this.#sent = prompt;
     if (this.text === prompt) this.text = "";
     this.#changed();
@@ -114,10 +120,23 @@ export class Composer {
     this.text = joined(prompt, this.text);
   }
 
-  /** A question stands in its turn: a reload has brought it back into the field, perhaps before what was written since. */
+  /** Puts back a question whose replies were stopped. What the visitor has made of it since, in words of their own, stays as it is. */
+  putBackOnce(prompt) {
+    if (this.text && kept("sessionStorage", this.#returned) === prompt) return;
+    this.putBack(prompt);
+    keep("sessionStorage", this.#returned, prompt);
+  }
+
+  /**
+   * A question stands in its turn: a reload has brought it back into the field, perhaps before what was written since. So it has one whose
+   * replies were stopped, where this one was asked in its place.
+   */
   drop(prompt) {
-    if (this.text === prompt) this.text = "";
-    else if (this.text.startsWith(`${prompt}\n\n`)) this.text = this.text.slice(prompt.length + 2);
+    for (const stood of [prompt, kept("sessionStorage", this.#returned)]) {
+      if (!stood || (this.text !== stood && !this.text.startsWith(`${stood}\n\n`))) continue;
+      this.text = this.text.slice(stood.length + 2);
+      keep("sessionStorage", this.#returned, null);
+    }
   }
 
   get isEditing() {
@@ -167,6 +186,12 @@ export class Composer {
     if (matchMedia("(hover: hover)").matches) this.#field.focus({ preventScroll: true });
   }
 
+  /** Where the field would bring up a keyboard on the screen, its button: a visitor whose question was put back goes on from there. */
+  focusPutBack() {
+    this.focusAtOnce();
+    if (document.activeElement === document.body) this.#button.focus({ preventScroll: true });
+  }
+
   /** The visitor has signed out: the next one reads nothing of what was written. */
   #forget() {
     this.endEdit();
@@ -182,9 +207,7 @@ export class Composer {
 
   #grow() {
     // `rows` instead of a height in a style attribute, which the content security policy forbids.
-    this.#field.rows = this.#least;
-    if (!this.#field.value) return; // The placeholder must not count.
-    this.#field.rows = 1;
+    this.#field.rows = 1; // The placeholder of an empty field counts: on a narrow screen it may take two lines.
     const line = parseFloat(getComputedStyle(this.#field).lineHeight);
     const padding = this.#field.clientHeight - line;
     const lines = Math.round((this.#field.scrollHeight - padding) / line);

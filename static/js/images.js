@@ -47,10 +47,23 @@ export class Images {
     return this.#chosen.length === 0;
   }
 
-  /** Sends those that the arena does not have yet and gives the ids of all. Fails with an error that says what to do. */
+  /**
+   * Sends those that the arena does not have yet and gives the ids of all. Fails with an error that says what to do; an image that the
+   * arena refuses is no longer attached then.
+   */
   async send() {
     this.#say(this.#words.sending);
-    for (const image of this.#chosen) image.id ??= await this.#post(image.file);
+    const faults = [];
+    for (const image of this.#chosen) {
+      try {
+        image.id ??= await this.#post(image.file);
+      } catch ({ message, cause }) {
+        faults.push(message);
+        if (cause !== image.file) break;
+        this.#remove(image);
+      }
+    }
+    if (faults.length > 0) throw new Error(faults.join(" "));
     this.#say("");
     return this.#chosen.map(({ id }) => id);
   }
@@ -77,7 +90,8 @@ export class Images {
     const said = await answer.json().catch(() => ({}));
     if (answer.ok) return said.image;
     const text = this.#words[`error_${said.code}`] ?? said.message ?? this.#words.not_sent;
-    throw new Error([413, 415, 422].includes(answer.status) ? ofFile(file, text) : text);
+    if (![413, 415, 422].includes(answer.status)) throw new Error(text);
+    throw new Error(fill(this.#words.left_out, { why: ofFile(file, text) }), { cause: file });
   }
 
   /** Text that is pasted or dropped goes its usual way. */
@@ -112,12 +126,16 @@ export class Images {
     this.#list.append(row);
     this.#draw(file, row);
     row.querySelector("button").addEventListener("click", () => {
-      this.#chosen = this.#chosen.filter((other) => other !== image);
-      row.remove();
+      this.#remove(image);
       this.#say(""); // What was wrong may have been wrong with this one.
-      this.#show();
       this.#button.focus();
     });
+  }
+
+  #remove(image) {
+    this.#chosen = this.#chosen.filter((other) => other !== image);
+    image.row.remove();
+    this.#show();
   }
 
   /** A picture of our own making: the page loads images from the arena alone. Where there is none, its frame has the name of the file. */

@@ -23,27 +23,28 @@ export function isOffline() {
 
 /** Shows a text in place of the one before; with an empty text, none. */
 export function notice(text) {
-  delete place.dataset.lost;
+  delete place.dataset.outage;
   place.textContent = text;
   place.hidden = text === "";
 }
 
-/** Shows that the connection is lost, until another notice comes or [`endLoss`]. */
-export function noticeLoss(text) {
+/** Shows that the connection is lost, or that the server cannot save, until another notice comes or [`endOutage`]. */
+export function noticeOutage(text) {
+  if (place.dataset.outage !== undefined && place.textContent === text) return; // A screen reader would say it again.
   notice(text);
-  place.dataset.lost = "";
+  place.dataset.outage = "";
 }
 
 /** The connection is back, with or without a network. Returns whether the notice still said that it was lost. */
-export function endLoss() {
+export function endOutage() {
   offline.hidden = true;
-  const wasTold = place.dataset.lost !== undefined;
+  const wasTold = place.dataset.outage !== undefined;
   if (wasTold) notice("");
   return wasTold;
 }
 
 /** Text of a server error in the page's language. */
-export function errorText({ code, message, retry_after }, words) {
+export function errorText({ code, reason, message, retry_after }, words) {
   const limit = retry_after > HOUR ? words.again_after_a_day : words.again_later;
-  return retry_after ? fill(limit, { when: fromNow(retry_after) }) : (words[`error_${code}`] ?? message);
+  return retry_after ? fill(limit, { when: fromNow(retry_after) }) : (words[`error_${reason}`] ?? words[`error_${code}`] ?? message);
 }

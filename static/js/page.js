@@ -11,10 +11,15 @@ const IS_CHINESE = lang.startsWith("zh");
 /** Between a name and what is said about it. */
 export const COLON = IS_CHINESE ? "：" : ": ";
 
-/** Fills `{name}` in a text. No space stays between Chinese characters, where a Chinese name meets Chinese words. */
+/** Fills `{name}` in a text. No space of the text stays between Chinese characters of it and of a value; the value keeps its own. */
 export function fill(text, values) {
-  const filled = text.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? values[name] : whole));
-  return filled.replace(/(\p{Script=Han}) (?=\p{Script=Han})/gu, "$1");
+  const pieces = text.split(/\{(\w+)\}/);
+  return pieces.reduce((filled, piece, at) => {
+    if (at % 2 === 0) return filled + (/\p{Script=Han}$/u.test(filled) ? piece.replace(/^ (?=\p{Script=Han})/u, "") : piece);
+    const value = piece in values ? String(values[piece]) : `{${piece}}`;
+    const isApart = pieces[at - 1].endsWith(" ") && /\p{Script=Han} $/u.test(filled) && /^\p{Script=Han}/u.test(value);
+    return (isApart ? filled.slice(0, -1) : filled) + value;
+  }, "");
 }
 
 /** Has a screen reader say a text politely; the same text twice is said twice. */

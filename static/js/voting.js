@@ -1,7 +1,7 @@
 // The vote on the battle of this page, from the choice of an outcome until the server has answered it, and the votes of earlier visits. A
 // page that is left casts its vote; one that is only hidden, as on a phone that may end it, keeps it for the next visit.
 
-import { isOffline, notice, noticeLoss } from "./notice.js";
+import { isOffline, notice, noticeOutage } from "./notice.js";
 import { fill } from "./page.js";
 import { SubjectCheck, voteSubject } from "./vote_subject.js";
 import { FOR_LATER, careFor, dropVote, isFree, keepVote, keptVote, unsentVoteSender } from "./unsent_votes.js";
@@ -47,7 +47,7 @@ export class Voting {
       if (!this.#isSentElsewhere) cast();
       this.#endCare?.();
     });
-    addEventListener("offline", () => this.#page.phase() === "voting" && noticeLoss(words.vote_kept));
+    addEventListener("offline", () => this.#page.phase() === "voting" && noticeOutage(words.vote_kept));
     document.addEventListener("visibilitychange", () => this.#isOpen && this.#turnVisibility());
   }
 
@@ -176,7 +176,7 @@ export class Voting {
     keepVote({ frame, judged: this.#judged, due: Date.now() });
     this.#sent = frame.outcome;
     this.#page.cast(frame);
-    if (isOffline()) noticeLoss(this.#words.vote_kept);
+    if (isOffline()) noticeOutage(this.#words.vote_kept);
   }
 
   #undo(outcome) {
@@ -215,7 +215,7 @@ export class Voting {
       return;
     }
     this.settle(answer);
-    const why = this.#words[`error_${answer.code}`] ?? answer.message;
+    const why = this.#words[`error_${answer.reason ?? answer.code}`] ?? answer.message;
     if (isShown) notice(why);
     else if (!keptVote(answer.battle)) notice(this.#notCounted(answer.code === "unknown_battle" ? this.#words.vote_of_former : why));
   }

@@ -9,7 +9,7 @@ use askama::Template;
 use super::super::frame::time::time_text;
 use super::super::{Page, Section, respond};
 use crate::domain::benchmark::analysis::run_comparison::ComparedRuns;
-use crate::domain::benchmark::analysis::run_comparison::{CanaryFinding, ItemChange, ModelAcrossRuns};
+use crate::domain::benchmark::analysis::run_comparison::{CanaryDriftTest, ItemChange, ModelAcrossRuns};
 use crate::domain::stats::paired::PairedDifference;
 use crate::frame::query_string::escaped;
 use crate::infra::storage::BenchRunRow;
@@ -71,7 +71,7 @@ impl ComparisonPage<'_> {
         row.difference.map_or_else(|| "–".to_owned(), text)
     }
 
-    fn p(found: &CanaryFinding) -> String {
+    fn p(found: &CanaryDriftTest) -> String {
         found.adjusted_p.map_or_else(|| "–".to_owned(), |p| format!("{p:.3}"))
     }
 

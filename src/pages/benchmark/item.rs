@@ -15,7 +15,7 @@ use crate::domain::benchmark::Suite;
 use crate::domain::benchmark::item::Item;
 use crate::domain::benchmark::scores::arena_votes::ArenaPairVotes;
 use crate::domain::benchmark::scores::judgement::Judgement;
-use crate::domain::campaign::item_opinions::{ItemOpinions, ScoreOpinion};
+use crate::domain::campaign::item_judgement_summary::{ItemJudgementSummary, ScoreOpinion};
 use crate::domain::judging::reasoning::SplitReply;
 use crate::domain::judging::verdict::{Margin, Preference, Rating, Verdict};
 use crate::domain::language::Language;
@@ -40,11 +40,11 @@ pub struct ItemPageView {
     models: Vec<ItemModelView>,
     /// Side-by-side answers of two models by turn; `None` if fewer than two answered.
     pair: Option<ItemPairView>,
-    opinions: ItemOpinions,
+    opinions: ItemJudgementSummary,
     votes: Vec<ArenaPairVotes>,
     around: Neighbours,
     sorted_by: Option<[String; 2]>,
-    carried: String,
+    query_prefix: String,
     fields: Vec<(&'static str, String)>,
 }
 
@@ -57,7 +57,7 @@ pub struct ItemChoice {
     /// Models by whose score difference the items are sorted.
     pub sorted_by: Option<[String; 2]>,
     /// Query parameters that select the answers, for links.
-    pub carried: String,
+    pub query_prefix: String,
     /// The same parameters as form fields.
     pub fields: Vec<(&'static str, String)>,
 }
@@ -148,7 +148,7 @@ impl ItemPage<'_> {
     }
 
     fn neighbour(&self, id: &str) -> String {
-        format!("/benchmarks/{}/items/{}?{}{}", self.view.suite, escaped(id), self.view.carried, self.order())
+        format!("/benchmarks/{}/items/{}?{}{}", self.view.suite, escaped(id), self.view.query_prefix, self.order())
     }
 
     /// Returns the sort order as query parameters, each followed by an ampersand.
@@ -175,8 +175,8 @@ impl ItemPage<'_> {
     /// Returns a shareable address of this view: the two models and the selected answers.
     fn shared(&self, pair: &ItemPairView) -> String {
         let [left, right] = pair.models.each_ref().map(|model| escaped(model));
-        let (suite, id, carried) = (&self.view.suite, escaped(&self.view.id), &self.view.carried);
-        format!("/benchmarks/{suite}/items/{id}?{carried}left={left}&right={right}")
+        let (suite, id, query_prefix) = (&self.view.suite, escaped(&self.view.id), &self.view.query_prefix);
+        format!("/benchmarks/{suite}/items/{id}?{query_prefix}left={left}&right={right}")
     }
 
     fn side_choices(&self, pair: &ItemPairView) -> [SideChoice; 2] {
@@ -220,7 +220,7 @@ impl ItemPageView {
             votes: view.votes.clone(),
             around: choice.around,
             sorted_by: choice.sorted_by,
-            carried: choice.carried,
+            query_prefix: choice.query_prefix,
             fields: choice.fields,
         }
     }
@@ -347,7 +347,7 @@ fn verdict(said: &Judgement, words: &BenchmarkTexts) -> String {
             let requests = fill(words.after_requests, &[("n", &said.attempts.to_string())]);
             format!("{} · {requests}", words.status(said.status.as_str()))
         }
-        Some(Verdict::Rating(rating)) => rated(rating, words),
+        Some(Verdict::Rating(rating)) => format_rating(rating, words),
         Some(Verdict::Pair { winner, margin }) => preferred(*winner, *margin, words).to_owned(),
         Some(Verdict::Choice { choice, correct }) => {
             let letter = choice.map_or("–", |letter| letter.as_str());
@@ -368,7 +368,7 @@ fn preferred(winner: Preference, margin: Option<Margin>, words: &BenchmarkTexts)
     }
 }
 
-fn rated(rating: &Rating, words: &BenchmarkTexts) -> String {
+fn format_rating(rating: &Rating, words: &BenchmarkTexts) -> String {
     let overall = match rating.written {
         None => rating.score.to_string(),
         Some(written) => {

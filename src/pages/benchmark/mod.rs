@@ -162,7 +162,7 @@ pub struct SuiteView {
     /// Selected data file; empty for the latest.
     pub data: String,
     /// Query parameters that select the answers, for links.
-    pub carried: String,
+    pub query_prefix: String,
 }
 
 #[derive(Template)]
@@ -243,7 +243,7 @@ pub struct ItemsView<'a> {
     /// Scores of both models, by item.
     pub pairs: HashMap<String, ItemPair>,
     /// Query parameters that select the answers, for links.
-    pub carried: String,
+    pub query_prefix: String,
     /// The same parameters as form fields.
     pub fields: Vec<(&'static str, String)>,
 }
@@ -274,7 +274,7 @@ impl ItemsPage<'_> {
     }
 
     fn address(&self, item: &Item) -> String {
-        format!("/benchmarks/{}/items/{}?{}{}", self.suite(), escaped(&item.id), self.view.carried, self.order())
+        format!("/benchmarks/{}/items/{}?{}{}", self.suite(), escaped(&item.id), self.view.query_prefix, self.order())
     }
 
     /// Returns the sort order as query parameters, each followed by an ampersand.
@@ -302,9 +302,9 @@ impl ItemsPage<'_> {
     }
 
     fn page_address(&self, page: usize) -> String {
-        let (carried, category) = (&self.view.carried, escaped(self.view.category));
+        let (query_prefix, category) = (&self.view.query_prefix, escaped(self.view.category));
         let order = if self.view.is_disputed { "disputed=1&".to_owned() } else { self.order() };
-        format!("/benchmarks/{}/items?{carried}{order}category={category}&page={page}", self.suite())
+        format!("/benchmarks/{}/items?{query_prefix}{order}category={category}&page={page}", self.suite())
     }
 
     fn turns(&self, item: &Item) -> String {

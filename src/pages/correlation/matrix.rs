@@ -35,7 +35,7 @@ impl MatrixView {
             cells: (0..row)
                 .map(|column| {
                     let [x, y] = [column, row].map(|place| series[place].name.to_string());
-                    let cell = shown(&grid.cell(column, row), names);
+                    let cell = correlation_cell(&grid.cell(column, row), names);
                     MatrixCell {
                         tip: tooltip(&labels[column], &labels[row], &cell),
                         class: if let CorrelationCell::Found { r, .. } = cell { shade(r) } else { "undefined" },
@@ -57,7 +57,7 @@ impl MatrixView {
 }
 
 /// Returns the selected coefficient with its bootstrap interval, or else Fisher's.
-fn shown(found: &Found, names: &ShownNames<'_>) -> CorrelationCell {
+fn correlation_cell(found: &Found, names: &ShownNames<'_>) -> CorrelationCell {
     let place = names.view.coefficient as usize;
     match found.found[place] {
         Err(why) => CorrelationCell::Undefined((names.words().why_none)(why)),

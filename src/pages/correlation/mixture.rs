@@ -29,7 +29,9 @@ impl MixtureView {
         let models: Vec<String> = report.models.iter().map(|model| names.model(model)).collect();
         let left = match &report.leave_one_out {
             HeldOutCorrelations::Found(found) => coefficient_texts(found, words.none),
-            HeldOutCorrelations::Undefined { undefined } => vec![format!("{} ({undefined})", words.none)],
+            HeldOutCorrelations::Undefined { undefined } => {
+                vec![format!("{} ({})", words.none, (words.why_no_mixture)(*undefined))]
+            }
         };
         Self {
             target: names.of_name(&report.target.series),

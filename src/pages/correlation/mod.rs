@@ -15,11 +15,11 @@ use super::{Page, Section, respond};
 use crate::correlation_query::CorrelationQuery;
 use crate::domain::correlation::catalog::{PairStudy, SeriesGroup, SeriesSource};
 use crate::domain::correlation::report::MixtureReport;
-use crate::domain::correlation::snapshot::CorrelationSnapshot;
+use crate::domain::correlation::snapshot::{CorrelationSnapshot, UnusableSeries};
 use crate::domain::correlation::{Series, SeriesName, VotePart};
 use crate::domain::language::Language;
 use crate::domain::rating::bootstrap_samples::Metric;
-use crate::domain::rating::votes::slice::Turns;
+use crate::domain::rating::votes::slice::{SliceColumn, Turns};
 use crate::domain::stats::correlation::Coefficient;
 use crate::frame::query_string::escaped;
 use crate::frame::time::ShownTime;
@@ -57,6 +57,8 @@ struct CorrelationPage<'a> {
     /// Time of computation.
     made_at: Option<ShownTime>,
     choices: Vec<SeriesChoices>,
+    /// Reasons why series cannot be used, with the code of their language.
+    unusable: Vec<(String, &'static str)>,
     pair: Option<PairView>,
     intents: Option<PairView>,
     /// Matrix, if requested.
@@ -85,6 +87,7 @@ pub fn correlation(request: &HttpRequest, model_name: &dyn Fn(&str) -> String, v
         words: names.words(),
         made_at: view.snapshot.made_at.map(|time| ShownTime::new(time.0)),
         choices: choices(&names),
+        unusable: unusable(&names),
         pair: view.pair.as_ref().map(|study| PairView::new(study, "pair", &names)),
         intents: view.intents.as_ref().map(|study| PairView::new(study, "intents", &names)),
         matrix: view.wanted.shows_matrix().then(|| MatrixView::new(&names)),
@@ -93,6 +96,14 @@ pub fn correlation(request: &HttpRequest, model_name: &dyn Fn(&str) -> String, v
         page: page.clone(),
     };
     respond(request, StatusCode::OK, &shown)
+}
+
+fn unusable(names: &ShownNames<'_>) -> Vec<(String, &'static str)> {
+    let shown = |series: &UnusableSeries| match (names.words().why_unusable)(&series.reason) {
+        Some(text) => (text, names.language().code()),
+        None => (series.message.clone(), Language::English.code()),
+    };
+    names.view.snapshot.unusable.iter().map(shown).collect()
 }
 
 fn choices(names: &ShownNames<'_>) -> Vec<SeriesChoices> {
@@ -166,8 +177,9 @@ impl ShownNames<'_> {
             Turns::Multi => format!("{}{colon}{}", words.turns, words.turns_multi),
         });
         let long = slice.long_prompts.then(|| format!("{}{colon}{}", words.prompts, words.prompts_long));
-        let named = [&slice.language, &slice.category, &slice.intent].into_iter().flatten();
-        let named = named.map(|slice| self.page.t().slices.name(slice).to_owned());
+        let named = SliceColumn::ALL.into_iter().zip([&slice.language, &slice.category, &slice.intent]);
+        let named =
+            named.filter_map(|(column, value)| Some(self.page.t().slices.of(column, value.as_deref()?).to_owned()));
         named.chain(turns).chain(long).collect()
     }
 
@@ -218,7 +230,7 @@ impl CorrelationPage<'_> {
     }
 
     /// Returns the parameters of the other forms, as hidden fields of this form.
-    fn carried(&self, form: &str) -> Vec<(&'static str, &str)> {
+    fn hidden_inputs(&self, form: &str) -> Vec<(&'static str, &str)> {
         let own: &[&str] = match form {
             "pair" => &["x", "y", "coefficient"],
             "matrix" => &["group", "coefficient"],

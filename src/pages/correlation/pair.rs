@@ -59,7 +59,13 @@ impl PairView {
         let frame = Frame { language: names.language(), setting: Setting::Page };
         let called = |subject: &str| if of_models { names.model(subject) } else { subject.to_owned() };
         Self {
-            scatter: drawn(Topic { key: &format!("{key}-scatter"), title: &heading }, &titles, report, &called, frame),
+            scatter: scatter_chart(
+                Topic { key: &format!("{key}-scatter"), title: &heading },
+                &titles,
+                report,
+                &called,
+                frame,
+            ),
             rows: rows(study, names),
             points: report.points.iter().map(|point| tooltip_lines(point, &called)).collect(),
             independent_votes: both
@@ -83,7 +89,7 @@ impl PairView {
     }
 }
 
-fn drawn(
+fn scatter_chart(
     topic: Topic<'_>,
     titles: &[String; 2],
     report: &PairReport,
@@ -111,10 +117,10 @@ fn rows(study: &PairStudy, names: &ShownNames<'_>) -> Vec<CoefficientRow> {
             chosen: coefficient == names.view.coefficient,
             r: found.map_or_else(none, |found| format!("{:.4}", found.r).replace('-', "−")),
             p: found.map_or_else(|_| "–".to_owned(), |found| p_value(&found, exact[place].1.exact_p, words)),
-            fisher: fisher.map_or_else(none, ends),
+            fisher: fisher.map_or_else(none, format_interval),
             resampled: match study.cell.resampled {
                 None => words.fixed.to_owned(),
-                Some(resampled) => resampled[place].map_or_else(none, |found| ends(found.interval)),
+                Some(resampled) => resampled[place].map_or_else(none, |found| format_interval(found.interval)),
             },
         }
     };
@@ -133,21 +139,23 @@ fn p_value(found: &Correlation, exact_p: Option<f64>, words: &CorrelationTexts) 
     exact_p.map_or_else(|| p.clone(), |exact| format!("{p} · {}", shown(exact, words.p_methods[1])))
 }
 
-fn ends(interval: Interval) -> String {
+fn format_interval(interval: Interval) -> String {
     format!("{:.4} … {:.4}", interval.lower, interval.upper).replace('-', "−")
 }
 
 /// Returns the tooltip of a point: subject and both values.
 fn tooltip_lines(point: &PairPoint, called: &dyn Fn(&str) -> String) -> [String; 3] {
     let text = |value: f64, lower: Option<f64>, upper: Option<f64>| match (lower, upper) {
-        (Some(lower), Some(upper)) => format!("{} ({} … {})", short(value), short(lower), short(upper)),
-        _ => short(value),
+        (Some(lower), Some(upper)) => {
+            format!("{} ({} … {})", format_value(value), format_value(lower), format_value(upper))
+        }
+        _ => format_value(value),
     };
     let x = text(point.x, point.x_lower, point.x_upper);
     [called(&point.model), x, text(point.y, point.y_lower, point.y_upper)]
 }
 
-fn short(value: f64) -> String {
+fn format_value(value: f64) -> String {
     if value.abs() >= 100.0 { format!("{value:.1}") } else { format!("{value:.3}") }
 }
 

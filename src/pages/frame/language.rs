@@ -16,12 +16,12 @@ const SECURE_COOKIE: &str = "__Host-langya_language";
 #[must_use]
 pub fn requested_language(request: &HttpRequest) -> Language {
     let cookie = || request.cookie(name(is_secure(request))).and_then(|cookie| Language::parse(cookie.value()));
-    let header = || request.headers().get(header::ACCEPT_LANGUAGE)?.to_str().ok().and_then(accepted);
+    let header = || request.headers().get(header::ACCEPT_LANGUAGE)?.to_str().ok().and_then(preferred_language);
     in_query(request).or_else(cookie).or_else(header).unwrap_or_default()
 }
 
 /// Returns the known language with the highest weight in an `Accept-Language` header; the first of equals.
-fn accepted(header: &str) -> Option<Language> {
+fn preferred_language(header: &str) -> Option<Language> {
     let weighted = header.split(',').filter_map(|entry| {
         let (tag, parameters) = entry.split_once(';').unwrap_or((entry, "q=1"));
         let weight: f32 = parameters.trim().strip_prefix("q=")?.parse().ok()?;

@@ -53,13 +53,13 @@ impl FeedEntry {
     ) -> Self {
         let updated = moment(day.as_of);
         let date = updated.split('T').next().unwrap_or_default().to_owned();
-        let lines = day.changes.iter().map(|change| line(change, &name(&change.model), words)).collect();
+        let lines = day.changes.iter().map(|change| describe_change(change, &name(&change.model), words)).collect();
         let title = fill(words.entry, &[("date", &date), ("votes", &day.votes.to_string())]);
         Self { id: id(&date), updated, title, lines, date }
     }
 }
 
-fn line(change: &RankChange, name: &str, words: &FeedTexts) -> String {
+fn describe_change(change: &RankChange, name: &str, words: &FeedTexts) -> String {
     let name = xml_text(name);
     let number = |rank: Option<u64>| rank.map_or_else(|| "–".to_owned(), |rank| rank.to_string());
     let (text, from, to) = match change.kind {

@@ -112,14 +112,16 @@ impl LeaderboardView {
     fn fields(&self, texts: &PageTexts) -> Vec<FilterField> {
         let PageTexts { leaderboard: words, levels, exclusions, slices, .. } = texts;
         let fixed = |value: &str, label: &'static str| (value.to_owned(), label.to_owned());
-        let counted = |votes: &BTreeMap<String, u64>| -> Vec<(String, String)> {
-            votes.iter().map(|(value, count)| (value.clone(), format!("{} ({count})", slices.name(value)))).collect()
+        let counted = |column: SliceColumn, votes: &BTreeMap<String, u64>| -> Vec<(String, String)> {
+            let label = |value: &str, count: u64| format!("{} ({count})", slices.of(column, value));
+            votes.iter().map(|(value, count)| (value.clone(), label(value, *count))).collect()
         };
+        let SliceVoteCounts { languages, categories, intents } = &self.slice_votes.counts;
         let query = &self.query;
         [
-            ("language", words.language, &query.language, counted(&self.slice_votes.counts.languages)),
-            ("category", words.category, &query.category, counted(&self.slice_votes.counts.categories)),
-            ("intent", words.intent, &query.intent, counted(&self.slice_votes.counts.intents)),
+            ("language", words.language, &query.language, counted(SliceColumn::Language, languages)),
+            ("category", words.category, &query.category, counted(SliceColumn::Category, categories)),
+            ("intent", words.intent, &query.intent, counted(SliceColumn::Intent, intents)),
             (
                 "turns",
                 words.turns,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::domain::labeling::final_labels::{LabelOrigins, LabeledSliceVotes};
+use crate::domain::rating::votes::slice::SliceColumn;
 use crate::frame::query_string::query_string;
 use crate::leaderboards::leaderboard_query::LeaderboardQuery;
 use crate::leaderboards::leaderboard_selection::{LeaderboardSelection, ModelFacts, is_open};
@@ -73,18 +74,18 @@ impl LeaderboardControls {
         texts: &PageTexts,
     ) -> Self {
         let words = &texts.leaderboard;
-        let tab = |field: fn(&mut LeaderboardQuery) -> &mut String, slices: &BTreeMap<String, u64>| {
+        let tab = |column, field: fn(&mut LeaderboardQuery) -> &mut String, slices: &BTreeMap<String, u64>| {
             let mut slices: Vec<(&String, &u64)> = slices.iter().collect();
             slices.sort_by(|(_, one), (_, other)| other.cmp(one));
-            let links = slices
-                .into_iter()
-                .map(|(slice, votes)| slice_link(query, choice, field, (slice, texts.slices.name(slice)), *votes));
+            let links = slices.into_iter().map(|(slice, votes)| {
+                slice_link(query, choice, field, (slice, texts.slices.of(column, slice)), *votes)
+            });
             links.collect::<Vec<_>>()
         };
         let tabs = [
-            (words.language, tab(|query| &mut query.language, &counts.languages)),
-            (words.category, tab(|query| &mut query.category, &counts.categories)),
-            (words.intent, tab(|query| &mut query.intent, &counts.intents)),
+            (words.language, tab(SliceColumn::Language, |query| &mut query.language, &counts.languages)),
+            (words.category, tab(SliceColumn::Category, |query| &mut query.category, &counts.categories)),
+            (words.intent, tab(SliceColumn::Intent, |query| &mut query.intent, &counts.intents)),
         ];
         let whole = LeaderboardQuery {
             language: String::new(),
@@ -253,7 +254,10 @@ mod tests {
         assert_eq!(controls.tabs.len(), 1, "one category is no choice");
         assert_eq!(
             link_summaries(&controls.tabs[0].1),
-            [("zh", 5, "/leaderboard?q=x#board", true), ("en", 3, "/leaderboard?language=en&q=x#board", false)]
+            [
+                ("Chinese", 5, "/leaderboard?q=x#board", true),
+                ("English", 3, "/leaderboard?language=en&q=x#board", false)
+            ]
         );
         assert!(!controls.all_votes.chosen && controls.narrowed);
     }

@@ -133,7 +133,7 @@ fn switch(name: &str, value: &str, on: &str) -> Result<bool, InvalidQuery> {
     match value {
         "" => Ok(false),
         value if value == on => Ok(true),
-        other => Err(InvalidQuery(format!("{name} is {other:?}: {on} or nothing"))),
+        other => Err(InvalidQuery(format!("{name} is {other:?}: write {name}={on}, or leave it out"))),
     }
 }
 
@@ -175,11 +175,11 @@ mod tests {
         for (query_string, said) in [
             ("turns=7", "turns is \"7\": first or multi"),
             ("source=web", "source is \"web\": arena, import or campaign"),
-            ("ties=x", "ties is \"x\": drop or nothing"),
+            ("ties=x", "ties is \"x\": write ties=drop, or leave it out"),
             ("pool_by=model", "pool_by is \"model\": language, category or intent"),
             ("pool_by=intent&style=control", "style and pool_by exclude each other: leave out one"),
-            ("style=on", "style is \"on\": control or nothing"),
-            ("level=control", "level is \"control\": show or nothing"),
+            ("style=on", "style is \"on\": write style=control, or leave it out"),
+            ("level=control", "level is \"control\": write level=show, or leave it out"),
             ("side=control&pool_by=intent", "side and pool_by exclude each other: leave out one"),
             ("until=9999-12-31", "until is \"9999-12-31\": write 2026-11-21 or 2026-11-21T08:00:00Z"),
             ("until=yesterday", "until is \"yesterday\": write 2026-11-21 or 2026-11-21T08:00:00Z"),

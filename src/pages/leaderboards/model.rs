@@ -12,6 +12,7 @@ use crate::domain::rating::leaderboards::leaderboard::RankedModel;
 use crate::domain::rating::options::IntervalMethod;
 use crate::domain::rating::pooling::PooledRating;
 use crate::domain::rating::value::usage::ModelUsage;
+use crate::domain::rating::votes::slice::SliceColumn;
 use crate::frame::query_string::escaped;
 use crate::infra::llm::ModelCard;
 use crate::render::i18n::fill;
@@ -63,6 +64,8 @@ pub struct OpponentRow {
 /// Ratings in the slices of a column.
 pub struct SliceGroup {
     pub column: &'static str,
+    /// Column of the slices.
+    pub by: SliceColumn,
     pub rows: Vec<SliceRow>,
 }
 

@@ -155,7 +155,7 @@ fn model(entry: &RegisterEntry, from: usize, words: &RegisterTexts) -> ModelRow 
         share: entry.share.map_or_else(|| "–".to_owned(), percent),
         failed: failed(entry.recent_failures),
         same: words.same_as(&entry.same_provider_model_as),
-        shares: entry.by_period[from..].iter().map(|period| cell(period.battles, period.share)).collect(),
+        shares: entry.by_period[from..].iter().map(|period| share_or_dash(period.battles, period.share)).collect(),
     }
 }
 
@@ -163,7 +163,7 @@ fn failed(RecentFailures { drawn, failed, share }: RecentFailures) -> Option<[St
     Some([percent(share?), format!("{failed} / {drawn}")])
 }
 
-fn cell(battles: u64, share: f64) -> String {
+fn share_or_dash(battles: u64, share: f64) -> String {
     if battles == 0 { "–".to_owned() } else { percent(share) }
 }
 

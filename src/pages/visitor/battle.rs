@@ -7,7 +7,7 @@ use askama::Template;
 use super::super::{Page, Section, respond};
 use crate::domain::battle::mode::BattleMode;
 use crate::infra::config::{AccessMode, Settings};
-use crate::render::i18n::pages::ModeText;
+use crate::render::i18n::pages::{ModeText, OfferTexts};
 
 #[derive(Template)]
 #[template(path = "battle.html")]
@@ -15,6 +15,10 @@ struct BattlePage {
     page: Page,
     /// Texts of the script, as JSON.
     script_strings: String,
+    /// Label of the button that asks again after a failed battle.
+    retry: &'static str,
+    /// Label of the button that asks again after a vote.
+    again: &'static str,
     /// Maximum length of a prompt in bytes.
     max_prompt_bytes: usize,
     /// Maximum number of images with the first prompt; 0 if images are not accepted.
@@ -50,14 +54,18 @@ pub struct BattlePageState {
     pub practice: bool,
     /// Whether the visitor has not yet given consent.
     pub asks_consent: bool,
+    /// Number of models that can be paired.
+    pub pairable: usize,
 }
 
 /// Renders the battle page for an admitted visitor.
 #[must_use]
 pub fn battle(request: &HttpRequest, settings: &Settings, state: BattlePageState) -> HttpResponse {
-    let BattlePageState { takes_images, practice, asks_consent } = state;
+    let BattlePageState { takes_images, practice, asks_consent, pairable } = state;
     let page = Page::new(request, Section::Battle);
-    let script_strings = serde_json::to_string(&page.t().script).expect("a struct of strings is JSON");
+    let texts = page.t();
+    let OfferTexts { retry, again, script } = OfferTexts::of(pairable, &texts.battle, &texts.script, &texts.two_models);
+    let script_strings = serde_json::to_string(&script).expect("a struct of strings is JSON");
     let max_prompt_bytes = settings.battle.max_prompt_bytes;
     let signed_in = settings.access.mode != AccessMode::Open;
     let offered = BattleMode::ALL.into_iter().filter(|mode| settings.battle.modes.contains(mode));
@@ -67,6 +75,8 @@ pub fn battle(request: &HttpRequest, settings: &Settings, state: BattlePageState
     let page = BattlePage {
         page,
         script_strings,
+        retry,
+        again,
         max_prompt_bytes,
         max_images: if takes_images { settings.battle.max_images } else { 0 },
         max_image_bytes: settings.battle.max_image_bytes,

@@ -2,7 +2,7 @@
 
 use super::axis::{Axis, label};
 use super::correlations::{MIN_SUBJECTS, signed};
-use super::svg::{At, Canvas, Caption};
+use super::svg::{Canvas, Caption, SvgPoint};
 use super::time::{self, milliseconds, minute};
 use super::{Frame, Topic};
 use crate::i18n::charts::ChartTexts;
@@ -35,36 +35,36 @@ pub fn draw(topic: Topic<'_>, moments: &[CorrelationPoint], frame: Frame) -> Str
     let texts = chart_texts(frame.language);
     let mut canvas = Canvas::new(WIDTH, HEIGHT);
     let reading = fill(texts.correlation_history.reading, &[("few", &MIN_SUBJECTS.to_string())]);
-    canvas.text("heading", At(16.0, 26.0), topic.title);
-    canvas.text("quiet", At(16.0, 46.0), if moments.is_empty() { texts.no_data } else { &reading });
+    canvas.text("heading", SvgPoint(16.0, 26.0), topic.title);
+    canvas.text("quiet", SvgPoint(16.0, 46.0), if moments.is_empty() { texts.no_data } else { &reading });
     if !moments.is_empty() {
         let times = Axis::over(moments.iter().map(|moment| milliseconds(moment.time)), 500.0, PLOT, PLOT_END);
         let height = Axis::over([-1.0, 1.0].into_iter(), 0.0, BOTTOM, TOP);
-        scales(&mut canvas, &times, &height);
-        numbers(&mut canvas, &times, moments);
+        draw_axes(&mut canvas, &times, &height);
+        draw_subject_counts(&mut canvas, &times, moments);
         lines(&mut canvas, &times, &height, moments);
-        marks(&mut canvas, &times, &height, moments, texts);
+        draw_points(&mut canvas, &times, &height, moments, texts);
     }
-    canvas.finish(&words(topic, moments, texts), frame)
+    canvas.finish(&caption(topic, moments, texts), frame)
 }
 
-fn scales(canvas: &mut Canvas, times: &Axis, height: &Axis) {
+fn draw_axes(canvas: &mut Canvas, times: &Axis, height: &Axis) {
     for tick in [-1.0, -0.5, 0.0, 0.5, 1.0] {
         let y = height.place(tick);
-        canvas.line(if tick == 0.0 { "rule" } else { "grid" }, At(PLOT, y), At(PLOT_END, y));
-        canvas.text("quiet end", At(PLOT - 8.0, y + 4.0), &label(tick, height.span()));
+        canvas.line(if tick == 0.0 { "rule" } else { "grid" }, SvgPoint(PLOT, y), SvgPoint(PLOT_END, y));
+        canvas.text("quiet end", SvgPoint(PLOT - 8.0, y + 4.0), &label(tick, height.span()));
     }
     time::scale(canvas, times, BOTTOM + 24.0);
 }
 
 /// Draws the number of compared subjects where it changes and fits.
-fn numbers(canvas: &mut Canvas, times: &Axis, moments: &[CorrelationPoint]) {
-    canvas.text("quiet end", At(PLOT - 8.0, BOTTOM + 18.0), "n");
+fn draw_subject_counts(canvas: &mut Canvas, times: &Axis, moments: &[CorrelationPoint]) {
+    canvas.text("quiet end", SvgPoint(PLOT - 8.0, BOTTOM + 18.0), "n");
     let mut written: Option<(f64, usize)> = None;
     for moment in moments {
         let x = times.place(milliseconds(moment.time));
         if written.is_none_or(|(before, n)| n != moment.n && x - before >= NUMBER) {
-            canvas.text("quiet middle", At(x, BOTTOM + 18.0), &moment.n.to_string());
+            canvas.text("quiet middle", SvgPoint(x, BOTTOM + 18.0), &moment.n.to_string());
             written = Some((x, moment.n));
         }
     }
@@ -75,22 +75,22 @@ fn lines(canvas: &mut Canvas, times: &Axis, height: &Axis, moments: &[Correlatio
     for run in moments.split(|moment| moment.r.is_err()).filter(|run| run.len() > 1) {
         let place = |moment: &CorrelationPoint| {
             let r = moment.r.as_ref().copied().unwrap_or_default();
-            At(times.place(milliseconds(moment.time)), height.place(r))
+            SvgPoint(times.place(milliseconds(moment.time)), height.place(r))
         };
         canvas.polyline("trace a solid", &run.iter().map(place).collect::<Vec<_>>());
     }
 }
 
-fn marks(canvas: &mut Canvas, times: &Axis, height: &Axis, moments: &[CorrelationPoint], texts: &ChartTexts) {
+fn draw_points(canvas: &mut Canvas, times: &Axis, height: &Axis, moments: &[CorrelationPoint], texts: &ChartTexts) {
     for moment in moments {
         let Ok(r) = moment.r else { continue };
         let class = if moment.n < MIN_SUBJECTS { "hollow" } else { "point" };
-        let at = At(times.place(milliseconds(moment.time)), height.place(r));
+        let at = SvgPoint(times.place(milliseconds(moment.time)), height.place(r));
         canvas.with_tooltip(&describe_point(moment, texts), |canvas| canvas.circle(class, at, 3.5));
     }
 }
 
-fn words(topic: Topic<'_>, moments: &[CorrelationPoint], texts: &ChartTexts) -> Caption {
+fn caption(topic: Topic<'_>, moments: &[CorrelationPoint], texts: &ChartTexts) -> Caption {
     let description = match moments {
         [] => texts.no_data.to_owned(),
         [first, .., last] => describe(moments, [first, last], texts),

@@ -3,7 +3,7 @@
 //! A number in brackets is weak: of fewer than [`MIN_SUBJECTS`] subjects, or with zero in its interval.
 
 use super::axis::real;
-use super::svg::{At, Canvas, Caption};
+use super::svg::{Canvas, Caption, SvgPoint};
 use super::text::{shorten, width};
 use super::{Frame, Topic};
 use crate::domain::stats::Interval;
@@ -46,7 +46,7 @@ impl CorrelationCell {
 const LEFT: f64 = 16.0;
 const HEAD: f64 = 60.0;
 const FOOT: f64 = 52.0;
-const CELL: At = At(50.0, 30.0);
+const CELL: SvgPoint = SvgPoint(50.0, 30.0);
 /// Maximum width of a label, in pixels.
 const MAX_LABEL_WIDTH: f64 = 230.0;
 /// Maximum number of pairs in the description.
@@ -59,12 +59,12 @@ pub fn draw(topic: Topic<'_>, names: &[String], cells: &[Vec<Option<CorrelationC
     let reading = fill(texts.correlations.reading, &[("few", &MIN_SUBJECTS.to_string())]);
     let reading = if names.len() < 2 { texts.no_data } else { &reading };
     let label = (names.iter().map(|name| width(name)).fold(0.0, f64::max) * 13.0 + 8.0).min(MAX_LABEL_WIDTH);
-    let origin = At(LEFT + label + 8.0, HEAD + label + 8.0);
+    let origin = SvgPoint(LEFT + label + 8.0, HEAD + label + 8.0);
     let wide = (origin.0 + CELL.0 * real(names.len()) + 24.0).max(LEFT + width(reading).max(width(topic.title)) * 12.5);
     let mut canvas = Canvas::new(wide, origin.1 + CELL.1 * real(names.len()) + FOOT);
-    canvas.text("heading", At(LEFT, 26.0), topic.title);
-    canvas.text("quiet", At(LEFT, 46.0), reading);
-    let corner = |row: usize, column: usize| At(origin.0 + CELL.0 * real(column), origin.1 + CELL.1 * real(row));
+    canvas.text("heading", SvgPoint(LEFT, 26.0), topic.title);
+    canvas.text("quiet", SvgPoint(LEFT, 46.0), reading);
+    let corner = |row: usize, column: usize| SvgPoint(origin.0 + CELL.0 * real(column), origin.1 + CELL.1 * real(row));
     for (at, name) in names.iter().enumerate() {
         labels(&mut canvas, name, label / 13.0, corner(at, 0), corner(0, at));
     }
@@ -73,34 +73,36 @@ pub fn draw(topic: Topic<'_>, names: &[String], cells: &[Vec<Option<CorrelationC
             .with_tooltip(&describe(names, (row, column, one), texts), |canvas| cell(canvas, corner(row, column), one));
     }
     if names.len() > 1 {
-        legend(&mut canvas, At(LEFT + 30.0, origin.1 + CELL.1 * real(names.len()) + 20.0));
+        legend(&mut canvas, SvgPoint(LEFT + 30.0, origin.1 + CELL.1 * real(names.len()) + 20.0));
     }
-    canvas.finish(&words(topic, names, cells, texts), frame)
+    canvas.finish(&caption(topic, names, cells, texts), frame)
 }
 
 /// The name of a row and of a column.
-fn labels(canvas: &mut Canvas, name: &str, room: f64, row: At, column: At) {
+fn labels(canvas: &mut Canvas, name: &str, room: f64, row: SvgPoint, column: SvgPoint) {
     let text = shorten(name, room);
-    canvas.with_tooltip(name, |canvas| canvas.text("end", At(row.0 - 8.0, row.1 + 0.5 * CELL.1 + 4.5), &text));
-    canvas.with_tooltip(name, |canvas| canvas.upright("", At(column.0 + 0.5 * CELL.0 + 4.5, column.1 - 8.0), &text));
+    canvas.with_tooltip(name, |canvas| canvas.text("end", SvgPoint(row.0 - 8.0, row.1 + 0.5 * CELL.1 + 4.5), &text));
+    canvas.with_tooltip(name, |canvas| {
+        canvas.upright("", SvgPoint(column.0 + 0.5 * CELL.0 + 4.5, column.1 - 8.0), &text)
+    });
 }
 
-fn cell(canvas: &mut Canvas, corner: At, cell: &CorrelationCell) {
+fn cell(canvas: &mut Canvas, corner: SvgPoint, cell: &CorrelationCell) {
     let (class, shade) = match cell {
         CorrelationCell::Found { r, .. } => ("cell ", shade(*r)),
         CorrelationCell::Undefined(_) => ("cell stripe", ""),
     };
     canvas.rect(&format!("{class}{shade}"), corner, CELL.0, CELL.1);
     let ink = if is_dark(shade) { "figure on-dark" } else { "figure" };
-    canvas.text(ink, At(corner.0 + 0.5 * CELL.0, corner.1 + 0.5 * CELL.1 + 4.0), &cell_text(cell));
+    canvas.text(ink, SvgPoint(corner.0 + 0.5 * CELL.0, corner.1 + 0.5 * CELL.1 + 4.0), &cell_text(cell));
 }
 
-fn legend(canvas: &mut Canvas, at: At) {
+fn legend(canvas: &mut Canvas, at: SvgPoint) {
     for (place, shade) in SHADES.into_iter().enumerate() {
-        canvas.rect(&format!("cell {shade}"), At(at.0 + 18.0 * real(place), at.1), 18.0, 12.0);
+        canvas.rect(&format!("cell {shade}"), SvgPoint(at.0 + 18.0 * real(place), at.1), 18.0, 12.0);
     }
-    canvas.text("quiet end", At(at.0 - 6.0, at.1 + 10.0), "−1");
-    canvas.text("quiet", At(at.0 + 18.0 * real(SHADES.len()) + 6.0, at.1 + 10.0), "1");
+    canvas.text("quiet end", SvgPoint(at.0 - 6.0, at.1 + 10.0), "−1");
+    canvas.text("quiet", SvgPoint(at.0 + 18.0 * real(SHADES.len()) + 6.0, at.1 + 10.0), "1");
 }
 
 /// Classes of shades from −1 to 1.
@@ -157,7 +159,7 @@ fn describe(names: &[String], (row, column, cell): (usize, usize, &CorrelationCe
     fill(texts.correlation_tip, &[("row", &names[row]), ("column", &names[column]), ("value", &value)])
 }
 
-fn words(topic: Topic<'_>, names: &[String], cells: &[Vec<Option<CorrelationCell>>], texts: &ChartTexts) -> Caption {
+fn caption(topic: Topic<'_>, names: &[String], cells: &[Vec<Option<CorrelationCell>>], texts: &ChartTexts) -> Caption {
     let size = |cell: &CorrelationCell| if let CorrelationCell::Found { r, .. } = cell { r.abs() } else { -1.0 };
     let mut found: Vec<_> = pairs(cells).filter(|(_, _, cell)| matches!(cell, CorrelationCell::Found { .. })).collect();
     let weak = found.iter().filter(|(_, _, cell)| cell.is_weak()).count().to_string();

@@ -2,7 +2,7 @@
 
 use super::Frame;
 use super::axis::{Axis, label, real};
-use super::svg::{At, Canvas, Caption};
+use super::svg::{Canvas, Caption, SvgPoint};
 use super::text::shorten;
 use crate::domain::rating::MEAN_RATING;
 use crate::domain::rating::leaderboards::leaderboard::RankedModel;
@@ -30,27 +30,27 @@ pub fn draw(models: &[RankedModel], interval: IntervalMethod, confidence: f64, f
     let row = if models.len() > 40 { 18.0 } else { 24.0 };
     let bottom = HEAD + row * real(rows.len());
     let mut canvas = Canvas::new(WIDTH, bottom + FOOT);
-    let words = words(models, interval, confidence, texts);
-    canvas.text("heading", At(16.0, 26.0), &words.title);
-    canvas.text("quiet", At(16.0, 46.0), if models.is_empty() { texts.no_data } else { texts.forest.reading });
+    let words = caption_of(models, interval, confidence, texts);
+    canvas.text("heading", SvgPoint(16.0, 26.0), &words.title);
+    canvas.text("quiet", SvgPoint(16.0, 46.0), if models.is_empty() { texts.no_data } else { texts.forest.reading });
     let ends = models.iter().flat_map(|model| [model.lower, model.upper, Some(model.rating_or_limit())]).flatten();
     let axis = Axis::over(ends, 10.0, PLOT, PLOT_END);
     let top = |number| HEAD + row * real(number);
     for number in (0..rows.len()).step_by(2) {
-        canvas.rect("stripe", At(8.0, top(number)), WIDTH - 16.0, row);
+        canvas.rect("stripe", SvgPoint(8.0, top(number)), WIDTH - 16.0, row);
     }
     scale(&mut canvas, &axis, bottom, texts);
     for (number, entry) in rows.iter().enumerate() {
         match entry {
             ForestRow::Group(group) => {
                 let text = fill(texts.group, &[("n", &group.to_string())]);
-                canvas.text("quiet", At(NAME, top(number) + 0.68 * row), &text);
+                canvas.text("quiet", SvgPoint(NAME, top(number) + 0.68 * row), &text);
             }
             ForestRow::Model(model) => {
                 let rank = shown_ranks(model, interval);
                 canvas.with_tooltip(&describe(model, rank.as_deref(), texts), |canvas| {
                     let rank = rank.as_deref().unwrap_or("–");
-                    one(canvas, model, rank, &axis, top(number) + 0.5 * row);
+                    draw_model(canvas, model, rank, &axis, top(number) + 0.5 * row);
                 });
             }
         }
@@ -79,39 +79,39 @@ fn rows(models: &[RankedModel]) -> Vec<ForestRow<'_>> {
 fn scale(canvas: &mut Canvas, axis: &Axis, bottom: f64, texts: &ChartTexts) {
     for tick in axis.ticks(6.0) {
         let x = axis.place(tick);
-        canvas.line("grid", At(x, HEAD - 4.0), At(x, bottom + 4.0));
+        canvas.line("grid", SvgPoint(x, HEAD - 4.0), SvgPoint(x, bottom + 4.0));
         for y in [HEAD - 10.0, bottom + 18.0] {
-            canvas.text("quiet middle", At(x, y), &label(tick, axis.span()));
+            canvas.text("quiet middle", SvgPoint(x, y), &label(tick, axis.span()));
         }
     }
     let mean = axis.place(MEAN_RATING);
     if (PLOT..=PLOT_END).contains(&mean) {
-        canvas.line("rule", At(mean, HEAD - 4.0), At(mean, bottom + 4.0));
+        canvas.line("rule", SvgPoint(mean, HEAD - 4.0), SvgPoint(mean, bottom + 4.0));
     }
-    canvas.text("quiet end", At(WIDTH - 16.0, HEAD - 10.0), texts.rating);
+    canvas.text("quiet end", SvgPoint(WIDTH - 16.0, HEAD - 10.0), texts.rating);
 }
 
 /// One model at the height `y`.
-fn one(canvas: &mut Canvas, model: &RankedModel, rank: &str, axis: &Axis, y: f64) {
+fn draw_model(canvas: &mut Canvas, model: &RankedModel, rank: &str, axis: &Axis, y: f64) {
     let (x, base) = (axis.place(model.rating_or_limit()), y + 4.5);
-    canvas.text("end", At(NAME - 12.0, base), rank);
-    canvas.text("", At(NAME, base), &shorten(&model.model, NAME_ROOM / 13.0));
+    canvas.text("end", SvgPoint(NAME - 12.0, base), rank);
+    canvas.text("", SvgPoint(NAME, base), &shorten(&model.model, NAME_ROOM / 13.0));
     let ends = [model.lower, model.upper].map(|end| end.map(|end| axis.place(end)));
     match (model.unbounded, ends) {
         (Some(Direction::Above), _) => arrow(canvas, x, PLOT_END, y),
         (Some(Direction::Below), _) => arrow(canvas, x, PLOT, y),
         (None, [Some(lower), Some(upper)]) => {
-            canvas.line("whisker", At(lower, y), At(upper, y));
+            canvas.line("whisker", SvgPoint(lower, y), SvgPoint(upper, y));
             for end in [lower, upper] {
-                canvas.line("whisker", At(end, y - 4.0), At(end, y + 4.0));
+                canvas.line("whisker", SvgPoint(end, y - 4.0), SvgPoint(end, y + 4.0));
             }
         }
         (None, _) => {}
     }
-    canvas.circle(if model.provisional { "hollow" } else { "point" }, At(x, y), 4.0);
+    canvas.circle(if model.provisional { "hollow" } else { "point" }, SvgPoint(x, y), 4.0);
     let interval = [model.lower, model.upper].map(|end| end.map_or_else(|| "–".to_owned(), |end| format!("{end:.0}")));
-    canvas.text("end", At(PLOT_END + 62.0, base), &shown_rating(model));
-    canvas.text("quiet end", At(WIDTH - 16.0, base), &format!("{} … {}", interval[0], interval[1]));
+    canvas.text("end", SvgPoint(PLOT_END + 62.0, base), &shown_rating(model));
+    canvas.text("quiet end", SvgPoint(WIDTH - 16.0, base), &format!("{} … {}", interval[0], interval[1]));
 }
 
 /// Formats the range of ranks that the votes allow, if determined.
@@ -130,11 +130,11 @@ fn shown_rating(model: &RankedModel) -> String {
 
 fn arrow(canvas: &mut Canvas, from: f64, to: f64, y: f64) {
     let back = if to > from { -8.0 } else { 8.0 };
-    canvas.line("whisker", At(from, y), At(to + back, y));
-    canvas.polygon("point", &[At(to, y), At(to + back, y - 4.0), At(to + back, y + 4.0)]);
+    canvas.line("whisker", SvgPoint(from, y), SvgPoint(to + back, y));
+    canvas.polygon("point", &[SvgPoint(to, y), SvgPoint(to + back, y - 4.0), SvgPoint(to + back, y + 4.0)]);
 }
 
-fn words(models: &[RankedModel], interval: IntervalMethod, confidence: f64, texts: &ChartTexts) -> Caption {
+fn caption_of(models: &[RankedModel], interval: IntervalMethod, confidence: f64, texts: &ChartTexts) -> Caption {
     let described = |model: &RankedModel| describe(model, shown_ranks(model, interval).as_deref(), texts);
     let descriptions: Vec<String> = models.iter().take(MAX_DESCRIBED).map(described).collect();
     let (count, level) = (models.len().to_string(), label(100.0 * confidence, 100.0));

@@ -5,7 +5,7 @@
 
 use super::Frame;
 use super::axis::real;
-use super::svg::{At, Canvas, Caption, path};
+use super::svg::{Canvas, Caption, SvgPoint, path};
 use super::text::{shorten, width};
 use crate::i18n::charts::ChartText;
 use crate::i18n::charts::chart_texts;
@@ -56,22 +56,22 @@ pub fn draw(shown: HeatValues, grid: HeatmapData<'_>, frame: Frame) -> String {
     let (title, reading) =
         (texts.title, if grid.names.is_empty() { chart_texts(frame.language).no_data } else { texts.reading });
     let needed = LEFT + width(reading).max(width(title) * 1.3) * 12.0;
-    let size = At(
+    let size = SvgPoint(
         (plan.origin.0 + count * plan.cell + 24.0).max(needed).max(plan.origin.0 + LEGEND_WIDTH),
         plan.origin.1 + count * plan.cell + FOOT,
     );
     let mut canvas = Canvas::new(size.0, size.1);
-    canvas.text("heading", At(LEFT, 26.0), title);
-    canvas.text("quiet", At(LEFT, 46.0), reading);
+    canvas.text("heading", SvgPoint(LEFT, 26.0), title);
+    canvas.text("quiet", SvgPoint(LEFT, 46.0), reading);
     labels(&mut canvas, grid, &plan);
     cells(&mut canvas, grid, &plan, shown, most);
     if plan.has_values {
         written(&mut canvas, grid, &plan, shown, most, frame);
     }
     if !grid.names.is_empty() {
-        legend(&mut canvas, shown, most, At(plan.origin.0, size.1 - 30.0), frame);
+        legend(&mut canvas, shown, most, SvgPoint(plan.origin.0, size.1 - 30.0), frame);
     }
-    canvas.finish(&words(shown, grid, frame), frame)
+    canvas.finish(&caption(shown, grid, frame), frame)
 }
 
 impl HeatValues {
@@ -135,7 +135,7 @@ impl HeatValues {
 struct HeatPlan {
     cell: f64,
     /// The corner of the first cell.
-    origin: At,
+    origin: SvgPoint,
     small: bool,
     has_values: bool,
 }
@@ -154,12 +154,12 @@ impl HeatPlan {
             cell,
             small,
             has_values: count <= MAX_MODELS_WITH_VALUES,
-            origin: At(LEFT + room + 8.0, HEAD + room + 8.0),
+            origin: SvgPoint(LEFT + room + 8.0, HEAD + room + 8.0),
         }
     }
 
-    fn corner(&self, row: usize, column: usize) -> At {
-        At(self.origin.0 + self.cell * real(column), self.origin.1 + self.cell * real(row))
+    fn corner(&self, row: usize, column: usize) -> SvgPoint {
+        SvgPoint(self.origin.0 + self.cell * real(column), self.origin.1 + self.cell * real(row))
     }
 }
 
@@ -169,9 +169,9 @@ fn labels(canvas: &mut Canvas, grid: HeatmapData<'_>, plan: &HeatPlan) {
     for (at, name) in grid.names.iter().enumerate() {
         let (text, corner) = (shorten(name, room), plan.corner(at, at));
         let middle = 0.5 * plan.cell + 0.35 * font;
-        let row = At(plan.origin.0 - 8.0, corner.1 + middle);
+        let row = SvgPoint(plan.origin.0 - 8.0, corner.1 + middle);
         canvas.with_tooltip(name, |canvas| canvas.text(&format!("end{class}"), row, &text));
-        let column = At(corner.0 + middle, plan.origin.1 - 8.0);
+        let column = SvgPoint(corner.0 + middle, plan.origin.1 - 8.0);
         canvas.with_tooltip(name, |canvas| canvas.upright(class.trim_start(), column, &text));
     }
 }
@@ -186,12 +186,16 @@ fn cells(canvas: &mut Canvas, grid: HeatmapData<'_>, plan: &HeatPlan, shown: Hea
             let corner = plan.corner(row, column);
             match value {
                 _ if row == column => {
-                    path::line(&mut diagonal, At(corner.0 + 2.0, corner.1 + 2.0), At(size - 4.0, size - 4.0));
+                    path::line(
+                        &mut diagonal,
+                        SvgPoint(corner.0 + 2.0, corner.1 + 2.0),
+                        SvgPoint(size - 4.0, size - 4.0),
+                    );
                 }
                 Some(value) => path::square(&mut shades[shown.shade(*value, most)], corner, size),
                 None => {
-                    let start = At(corner.0 + (0.5 * (size - dash)).round(), corner.1 + (0.5 * size).round());
-                    path::line(&mut unmet, start, At(dash, 0.0));
+                    let start = SvgPoint(corner.0 + (0.5 * (size - dash)).round(), corner.1 + (0.5 * size).round());
+                    path::line(&mut unmet, start, SvgPoint(dash, 0.0));
                 }
             }
         }
@@ -211,31 +215,31 @@ fn written(canvas: &mut Canvas, grid: HeatmapData<'_>, plan: &HeatPlan, shown: H
             let Some(value) = value.filter(|_| row != column) else { continue };
             let class = if shown.is_dark(shown.shade(value, most)) { "figure on-dark" } else { "figure" };
             let (corner, text) = (plan.corner(row, column), shown.in_full(value));
-            let at = At(corner.0 + 0.5 * plan.cell, corner.1 + 0.5 * plan.cell + 4.0);
+            let at = SvgPoint(corner.0 + 0.5 * plan.cell, corner.1 + 0.5 * plan.cell + 4.0);
             let words = [("row", grid.names[row].as_str()), ("column", &grid.names[column]), ("value", &text)];
             canvas.tipped_text(class, at, &shown.written(value), &fill(shown.tooltip_text(frame), &words));
         }
     }
 }
 
-fn legend(canvas: &mut Canvas, shown: HeatValues, most: f64, at: At, frame: Frame) {
+fn legend(canvas: &mut Canvas, shown: HeatValues, most: f64, at: SvgPoint, frame: Frame) {
     let start = LEFT.max(at.0 - 60.0) + 60.0;
     for shade in 0..SHADES {
-        canvas.rect(&format!("cell {}", shown.class(shade)), At(start + 18.0 * real(shade), at.1), 18.0, 12.0);
+        canvas.rect(&format!("cell {}", shown.class(shade)), SvgPoint(start + 18.0 * real(shade), at.1), 18.0, 12.0);
     }
     let (low, high) = match shown {
         HeatValues::Counts => ("1".to_owned(), shown.in_full(most)),
         HeatValues::Wins | HeatValues::Predicted => ("0 %".to_owned(), "100 %".to_owned()),
     };
     let end = start + 18.0 * real(SHADES);
-    canvas.text("quiet end", At(start - 6.0, at.1 + 10.0), &low);
-    canvas.text("quiet", At(end + 6.0, at.1 + 10.0), &high);
+    canvas.text("quiet end", SvgPoint(start - 6.0, at.1 + 10.0), &low);
+    canvas.text("quiet", SvgPoint(end + 6.0, at.1 + 10.0), &high);
     if shown != HeatValues::Counts {
-        canvas.text("quiet middle", At(start + 9.0 * real(SHADES), at.1 + 26.0), "50 %");
+        canvas.text("quiet middle", SvgPoint(start + 9.0 * real(SHADES), at.1 + 26.0), "50 %");
     }
     let mark = end + 62.0;
-    canvas.line("self", At(mark, at.1 + 6.0), At(mark + 7.0, at.1 + 6.0));
-    canvas.text("quiet", At(mark + 14.0, at.1 + 10.0), shown.missing(frame));
+    canvas.line("self", SvgPoint(mark, at.1 + 6.0), SvgPoint(mark + 7.0, at.1 + 6.0));
+    canvas.text("quiet", SvgPoint(mark + 14.0, at.1 + 10.0), shown.missing(frame));
 }
 
 /// The values above the diagonal, as (row, column, value).
@@ -250,7 +254,7 @@ fn largest(grid: HeatmapData<'_>) -> f64 {
     pairs(grid).map(|(_, _, value)| value).fold(0.0, f64::max)
 }
 
-fn words(shown: HeatValues, grid: HeatmapData<'_>, frame: Frame) -> Caption {
+fn caption(shown: HeatValues, grid: HeatmapData<'_>, frame: Frame) -> Caption {
     let texts = shown.texts(frame);
     let mut pairs: Vec<_> = pairs(grid).collect();
     let weight = |value: f64| if shown == HeatValues::Counts { value } else { (value - 0.5).abs() };

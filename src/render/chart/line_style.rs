@@ -1,6 +1,6 @@
 //! Line styles distinguishable without colour: dashes and marks; and names at the ends of lines.
 
-use super::svg::{At, Canvas};
+use super::svg::{Canvas, SvgPoint};
 use super::text::shorten;
 
 /// Number of distinguishable line styles.
@@ -12,20 +12,23 @@ const LABEL_HEIGHT: f64 = 15.0;
 pub(super) struct LineStyle {
     colour: &'static str,
     dashes: &'static str,
-    mark: fn(&mut Canvas, &str, At),
+    mark: fn(&mut Canvas, &str, SvgPoint),
 }
 
 impl LineStyle {
     /// Returns style number `at`; the first [`LINE_STYLES`] differ in dashes or marks.
     pub(super) fn nth(at: usize) -> Self {
-        const MARKER_SHAPES: [fn(&mut Canvas, &str, At); 4] = [
+        const MARKER_SHAPES: [fn(&mut Canvas, &str, SvgPoint); 4] = [
             |canvas, class, at| canvas.circle(class, at, 4.0),
-            |canvas, class, At(x, y)| canvas.rect(class, At(x - 3.5, y - 3.5), 7.0, 7.0),
-            |canvas, class, At(x, y)| {
-                canvas.polygon(class, &[At(x, y - 5.0), At(x + 4.5, y + 3.5), At(x - 4.5, y + 3.5)])
+            |canvas, class, SvgPoint(x, y)| canvas.rect(class, SvgPoint(x - 3.5, y - 3.5), 7.0, 7.0),
+            |canvas, class, SvgPoint(x, y)| {
+                canvas.polygon(class, &[SvgPoint(x, y - 5.0), SvgPoint(x + 4.5, y + 3.5), SvgPoint(x - 4.5, y + 3.5)])
             },
-            |canvas, class, At(x, y)| {
-                canvas.polygon(class, &[At(x, y - 5.0), At(x + 5.0, y), At(x, y + 5.0), At(x - 5.0, y)]);
+            |canvas, class, SvgPoint(x, y)| {
+                canvas.polygon(
+                    class,
+                    &[SvgPoint(x, y - 5.0), SvgPoint(x + 5.0, y), SvgPoint(x, y + 5.0), SvgPoint(x - 5.0, y)],
+                );
             },
         ];
         Self {
@@ -35,16 +38,16 @@ impl LineStyle {
         }
     }
 
-    pub(super) fn line(&self, canvas: &mut Canvas, line: &[At]) {
+    pub(super) fn line(&self, canvas: &mut Canvas, line: &[SvgPoint]) {
         canvas.polyline(&format!("trace {} {}", self.colour, self.dashes), line);
     }
 
-    pub(super) fn mark(&self, canvas: &mut Canvas, at: At) {
+    pub(super) fn mark(&self, canvas: &mut Canvas, at: SvgPoint) {
         (self.mark)(canvas, &format!("mark {}", self.colour), at);
     }
 
     /// Draws the line with marks at intervals and at the end.
-    pub(super) fn draw(&self, canvas: &mut Canvas, line: &[At]) {
+    pub(super) fn draw(&self, canvas: &mut Canvas, line: &[SvgPoint]) {
         self.line(canvas, line);
         let every = line.len().div_ceil(8).max(1);
         let marked = line.iter().enumerate().filter(|(at, _)| (line.len() - 1 - at).is_multiple_of(every));
@@ -62,7 +65,7 @@ pub(super) struct NamedLine<'a> {
     /// Its latest value as text.
     pub(super) value: String,
     /// End point of the line.
-    pub(super) end: At,
+    pub(super) end: SvgPoint,
 }
 
 /// Area for the names of lines.
@@ -91,9 +94,9 @@ pub(super) fn names(canvas: &mut Canvas, mut lines: Vec<NamedLine<'_>>, margin: 
     let x = margin.left + 40.0;
     for (line, y) in lines.iter().zip(heights) {
         let style = LineStyle::nth(line.style);
-        style.line(canvas, &[At(x - 28.0, y), At(x - 2.0, y)]);
-        style.mark(canvas, At(x - 15.0, y));
+        style.line(canvas, &[SvgPoint(x - 28.0, y), SvgPoint(x - 2.0, y)]);
+        style.mark(canvas, SvgPoint(x - 15.0, y));
         let text = format!("{}  {}", line.value, shorten(line.name, (margin.right - x - 56.0) / 13.0));
-        canvas.with_tooltip(line.name, |canvas| canvas.text("", At(x + 4.0, y + 4.5), &text));
+        canvas.with_tooltip(line.name, |canvas| canvas.text("", SvgPoint(x + 4.0, y + 4.5), &text));
     }
 }

@@ -1,7 +1,7 @@
 //! Shaded tables: a number for each row and column, such as models and tasks, or judges and judged models.
 
 use super::axis::real;
-use super::svg::{At, Canvas, Caption};
+use super::svg::{Canvas, Caption, SvgPoint};
 use super::text::{shorten, width};
 use super::{ChartSeries, Frame, Topic};
 use crate::i18n::charts::ChartTexts;
@@ -13,7 +13,7 @@ const FIRST_DARK_SHADE: u8 = 6;
 const SHADE_COUNT: u8 = 9;
 const LEFT: f64 = 16.0;
 const HEAD: f64 = 60.0;
-const CELL: At = At(44.0, 30.0);
+const CELL: SvgPoint = SvgPoint(44.0, 30.0);
 /// Maximum width of a label, in pixels.
 const MAX_LABEL_WIDTH: f64 = 190.0;
 
@@ -39,8 +39,8 @@ pub fn draw_shaded(by: ShadedBy, topic: Topic<'_>, columns: &[String], rows: &[C
     let plan = Plan::new(by, columns, rows);
     let width = plan.origin.0 + CELL.0 * real(columns.len()) + 24.0;
     let mut canvas = Canvas::new(width.max(plan.least(topic, texts)), plan.origin.1 + CELL.1 * real(rows.len()) + 20.0);
-    canvas.text("heading", At(LEFT, 26.0), topic.title);
-    canvas.text("quiet", At(LEFT, 46.0), plan.reading(texts));
+    canvas.text("heading", SvgPoint(LEFT, 26.0), topic.title);
+    canvas.text("quiet", SvgPoint(LEFT, 46.0), plan.reading(texts));
     plan.labels(&mut canvas, columns, rows);
     for (row, one) in rows.iter().enumerate() {
         for (column, name) in columns.iter().enumerate() {
@@ -49,12 +49,12 @@ pub fn draw_shaded(by: ShadedBy, topic: Topic<'_>, columns: &[String], rows: &[C
             canvas.with_tooltip(&fill(texts.matrix_tip, &values), |canvas| plan.cell(canvas, (row, column), value));
         }
     }
-    canvas.finish(&words(topic, columns, rows, plan.range, texts), frame)
+    canvas.finish(&caption(topic, columns, rows, plan.range, texts), frame)
 }
 
 /// Layout of a shaded table, with the ranges of its shades.
 struct Plan {
-    origin: At,
+    origin: SvgPoint,
     by: ShadedBy,
     range: Option<(f64, f64)>,
     /// Range of each column.
@@ -76,7 +76,7 @@ impl Plan {
             }
         };
         let ranges = (0..columns.len()).map(of_column).collect();
-        Self { origin: At(LEFT + left + 8.0, HEAD + head + 8.0), by, range, ranges }
+        Self { origin: SvgPoint(LEFT + left + 8.0, HEAD + head + 8.0), by, range, ranges }
     }
 
     fn reading<'t>(&self, texts: &'t ChartTexts) -> &'t str {
@@ -96,22 +96,22 @@ impl Plan {
         for (at, row) in rows.iter().enumerate() {
             let y = self.origin.1 + CELL.1 * (real(at) + 0.5) + 4.5;
             let text = shorten(&row.name, (self.origin.0 - LEFT - 8.0) / 13.0);
-            canvas.with_tooltip(&row.name, |canvas| canvas.text("end", At(self.origin.0 - 8.0, y), &text));
+            canvas.with_tooltip(&row.name, |canvas| canvas.text("end", SvgPoint(self.origin.0 - 8.0, y), &text));
         }
         for (at, name) in columns.iter().enumerate() {
             let x = self.origin.0 + CELL.0 * (real(at) + 0.5) + 4.5;
             let text = shorten(name, (self.origin.1 - HEAD - 8.0) / 13.0);
-            canvas.with_tooltip(name, |canvas| canvas.upright("", At(x, self.origin.1 - 8.0), &text));
+            canvas.with_tooltip(name, |canvas| canvas.upright("", SvgPoint(x, self.origin.1 - 8.0), &text));
         }
     }
 
     fn cell(&self, canvas: &mut Canvas, (row, column): (usize, usize), value: f64) {
-        let corner = At(self.origin.0 + CELL.0 * real(column), self.origin.1 + CELL.1 * real(row));
+        let corner = SvgPoint(self.origin.0 + CELL.0 * real(column), self.origin.1 + CELL.1 * real(row));
         let shade = self.shade(column, value);
         canvas.rect(&format!("cell h{shade}"), corner, CELL.0, CELL.1);
         let class = if shade >= FIRST_DARK_SHADE { "figure on-dark" } else { "figure" };
         let text = if value.abs() < 99.95 { format!("{value:.1}") } else { format!("{value:.0}") };
-        canvas.text(class, At(corner.0 + 0.5 * CELL.0, corner.1 + 0.5 * CELL.1 + 4.0), &text);
+        canvas.text(class, SvgPoint(corner.0 + 0.5 * CELL.0, corner.1 + 0.5 * CELL.1 + 4.0), &text);
     }
 
     /// The shade of a value, 0 to 8; the middle one where all are equal.
@@ -132,7 +132,7 @@ fn range(values: impl Iterator<Item = Option<f64>>) -> Option<(f64, f64)> {
     })
 }
 
-fn words(
+fn caption(
     topic: Topic<'_>,
     columns: &[String],
     rows: &[ChartSeries],

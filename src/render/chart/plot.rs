@@ -1,7 +1,7 @@
 //! Frame of a scatter plot: two axes, the intervals of the dots, and their names where they fit.
 
 use super::axis::{Axis, label};
-use super::svg::{At, Canvas};
+use super::svg::{Canvas, SvgPoint};
 use super::text::{shorten, width};
 use crate::domain::stats::Interval;
 
@@ -36,8 +36,8 @@ impl Plot {
         Self { axes: [axis(dots, 0), axis(dots, 1)] }
     }
 
-    pub(super) fn place(&self, [x, y]: [f64; 2]) -> At {
-        At(self.axes[0].place(self.axes[0].clamped(x)), self.axes[1].place(self.axes[1].clamped(y)))
+    pub(super) fn place(&self, [x, y]: [f64; 2]) -> SvgPoint {
+        SvgPoint(self.axes[0].place(self.axes[0].clamped(x)), self.axes[1].place(self.axes[1].clamped(y)))
     }
 
     /// Round values of both axes with their labels.
@@ -52,18 +52,18 @@ impl Plot {
     pub(super) fn scales(&self, canvas: &mut Canvas, titles: [&str; 2], [across, upwards]: &[Vec<(f64, String)>; 2]) {
         for (tick, text) in across {
             let x = self.axes[0].place(*tick);
-            canvas.line("grid", At(x, TOP), At(x, BOTTOM));
-            canvas.text("quiet middle", At(x, BOTTOM + 20.0), text);
+            canvas.line("grid", SvgPoint(x, TOP), SvgPoint(x, BOTTOM));
+            canvas.text("quiet middle", SvgPoint(x, BOTTOM + 20.0), text);
         }
         for (tick, text) in upwards {
             let y = self.axes[1].place(*tick);
-            canvas.line("grid", At(PLOT, y), At(PLOT_END, y));
-            canvas.text("quiet end", At(PLOT - 8.0, y + 4.0), text);
+            canvas.line("grid", SvgPoint(PLOT, y), SvgPoint(PLOT_END, y));
+            canvas.text("quiet end", SvgPoint(PLOT - 8.0, y + 4.0), text);
         }
         let [across, upwards] = titles;
-        let at = At(f64::midpoint(PLOT, PLOT_END), BOTTOM + 46.0);
+        let at = SvgPoint(f64::midpoint(PLOT, PLOT_END), BOTTOM + 46.0);
         canvas.with_tooltip(across, |canvas| canvas.text("middle", at, &shorten(across, (PLOT_END - PLOT) / 13.0)));
-        let at = At(24.0, f64::midpoint(TOP, BOTTOM));
+        let at = SvgPoint(24.0, f64::midpoint(TOP, BOTTOM));
         canvas.with_tooltip(upwards, |canvas| canvas.upright("middle", at, &shorten(upwards, (BOTTOM - TOP) / 13.0)));
     }
 
@@ -81,14 +81,15 @@ impl Plot {
     }
 
     /// Draws each dot with its tooltip and, if it fits, its name.
-    pub(super) fn dots<'t>(&self, canvas: &mut Canvas, dots: impl Iterator<Item = DrawnDot<'t>>) {
-        let dots: Vec<(DrawnDot<'_>, At)> = dots
+    pub(super) fn dots<'t>(&self, canvas: &mut Canvas, dots: impl Iterator<Item = PlacedScatterPoint<'t>>) {
+        let dots: Vec<(PlacedScatterPoint<'_>, SvgPoint)> = dots
             .map(|dot| {
                 let at = self.place(dot.at);
                 (dot, at)
             })
             .collect();
-        let mut taken: Vec<TakenArea> = dots.iter().map(|&(_, At(x, y))| TakenArea::centred_at(x, y, 5.0)).collect();
+        let mut taken: Vec<TakenArea> =
+            dots.iter().map(|&(_, SvgPoint(x, y))| TakenArea::centred_at(x, y, 5.0)).collect();
         for (dot, at) in &dots {
             canvas.with_tooltip(&dot.tip, |canvas| {
                 canvas.circle(dot.class, *at, 4.0);
@@ -103,7 +104,7 @@ impl Plot {
 }
 
 /// Dot with its name, position and style.
-pub(super) struct DrawnDot<'t> {
+pub(super) struct PlacedScatterPoint<'t> {
     pub(super) name: &'t str,
     pub(super) at: [f64; 2],
     pub(super) class: &'static str,
@@ -126,13 +127,13 @@ fn axis(dots: &[&Dot], side: usize) -> Axis {
 /// Occupied rectangle.
 #[derive(Clone, Copy)]
 struct TakenArea {
-    from: At,
-    to: At,
+    from: SvgPoint,
+    to: SvgPoint,
 }
 
 impl TakenArea {
     fn centred_at(x: f64, y: f64, half: f64) -> Self {
-        Self { from: At(x - half, y - half), to: At(x + half, y + half) }
+        Self { from: SvgPoint(x - half, y - half), to: SvgPoint(x + half, y + half) }
     }
 
     fn overlaps(&self, other: &Self) -> bool {
@@ -145,7 +146,11 @@ impl TakenArea {
 }
 
 /// Finds a free position for a dot's name: right, left, above, below, and between these.
-fn find_free_position(At(x, y): At, text: &str, taken: &[TakenArea]) -> Option<(&'static str, At, TakenArea)> {
+fn find_free_position(
+    SvgPoint(x, y): SvgPoint,
+    text: &str,
+    taken: &[TakenArea],
+) -> Option<(&'static str, SvgPoint, TakenArea)> {
     const PLACES: [(&str, f64, f64); 8] = [
         ("halo", 8.0, 4.5),
         ("halo end", -8.0, 4.5),
@@ -164,8 +169,8 @@ fn find_free_position(At(x, y): At, text: &str, taken: &[TakenArea]) -> Option<(
             _ => 0.0,
         };
         let (left, base) = (x + right + left, y + down);
-        let room = TakenArea { from: At(left, base - 10.5), to: At(left + wide, base + 3.5) };
-        (class, At(x + right, base), room)
+        let room = TakenArea { from: SvgPoint(left, base - 10.5), to: SvgPoint(left + wide, base + 3.5) };
+        (class, SvgPoint(x + right, base), room)
     });
     places.into_iter().find(|(_, _, room)| room.is_in_plot() && !taken.iter().any(|other| other.overlaps(room)))
 }

@@ -5,8 +5,8 @@
 
 use super::axis::real;
 pub use super::plot::Dot;
-use super::plot::{DrawnDot, HEIGHT, PLOT_END, Plot, TOP, WIDTH};
-use super::svg::{At, Canvas, Caption};
+use super::plot::{HEIGHT, PLOT_END, PlacedScatterPoint, Plot, TOP, WIDTH};
+use super::svg::{Canvas, Caption, SvgPoint};
 use super::text::shorten;
 use super::{Frame, Topic};
 use crate::i18n::charts::ChartTexts;
@@ -26,33 +26,38 @@ pub fn draw(topic: Topic<'_>, titles: [&str; 2], dots: &[Dot], frame: Frame) -> 
     let line = FitLine::new(&dots);
     let mut canvas = Canvas::new(WIDTH, HEIGHT);
     let room = WIDTH - 32.0;
-    canvas
-        .with_tooltip(topic.title, |canvas| canvas.text("heading", At(16.0, 26.0), &shorten(topic.title, room / 16.0)));
-    canvas.text("quiet", At(16.0, 46.0), if dots.is_empty() { texts.no_data } else { texts.scatter.reading });
+    canvas.with_tooltip(topic.title, |canvas| {
+        canvas.text("heading", SvgPoint(16.0, 26.0), &shorten(topic.title, room / 16.0))
+    });
+    canvas.text("quiet", SvgPoint(16.0, 46.0), if dots.is_empty() { texts.no_data } else { texts.scatter.reading });
     if !dots.is_empty() {
         let plot = Plot::over(&dots);
         plot.scales(&mut canvas, titles, &plot.ticks());
         plot.crosses(&mut canvas, &dots);
         match line {
             Ok(line) => canvas.with_tooltip(&line.describe(texts), |canvas| draw_line(&plot, canvas, line)),
-            Err(why) => canvas.text("quiet end", At(PLOT_END - 4.0, TOP + 14.0), &why.describe(titles, texts)),
+            Err(why) => canvas.text("quiet end", SvgPoint(PLOT_END - 4.0, TOP + 14.0), &why.describe(titles, texts)),
         }
-        let drawn =
-            dots.iter().map(|dot| DrawnDot { name: &dot.name, at: dot.at, class: "point", tip: describe(dot, texts) });
+        let drawn = dots.iter().map(|dot| PlacedScatterPoint {
+            name: &dot.name,
+            at: dot.at,
+            class: "point",
+            tip: describe(dot, texts),
+        });
         plot.dots(&mut canvas, drawn);
     }
-    canvas.finish(&words(topic, titles, &dots, line, texts), frame)
+    canvas.finish(&caption(topic, titles, &dots, line, texts), frame)
 }
 
 /// Reason why no line is drawn.
 #[derive(Clone, Copy)]
-enum NoLine {
+enum MissingLineReason {
     Few,
     /// The values of this axis are constant.
     Constant(usize),
 }
 
-impl NoLine {
+impl MissingLineReason {
     fn describe(self, titles: [&str; 2], texts: &ChartTexts) -> String {
         match self {
             Self::Few => texts.scatter_few.to_owned(),
@@ -69,9 +74,9 @@ struct FitLine {
 }
 
 impl FitLine {
-    fn new(dots: &[&Dot]) -> Result<Self, NoLine> {
+    fn new(dots: &[&Dot]) -> Result<Self, MissingLineReason> {
         if dots.len() < MIN_DOTS {
-            return Err(NoLine::Few);
+            return Err(MissingLineReason::Few);
         }
         let mean = |side: usize| dots.iter().map(|dot| dot.at[side] / real(dots.len())).sum::<f64>();
         let means = [mean(0), mean(1)];
@@ -80,7 +85,7 @@ impl FitLine {
         };
         let constant = |side: usize| dots.iter().all(|dot| dot.at[side].total_cmp(&dots[0].at[side]).is_eq());
         if let Some(axis) = [0, 1].into_iter().find(|&side| constant(side)) {
-            return Err(NoLine::Constant(axis));
+            return Err(MissingLineReason::Constant(axis));
         }
         let b = sum(0, 1) / sum(0, 0);
         Ok(Self { a: means[1] - b * means[0], b })
@@ -115,11 +120,11 @@ fn draw_line(plot: &Plot, canvas: &mut Canvas, FitLine { a, b }: FitLine) {
     canvas.line("fit", plot.place([from, a + b * from]), plot.place([to, a + b * to]));
 }
 
-fn words(
+fn caption(
     topic: Topic<'_>,
     titles: [&str; 2],
     dots: &[&Dot],
-    line: Result<FitLine, NoLine>,
+    line: Result<FitLine, MissingLineReason>,
     texts: &ChartTexts,
 ) -> Caption {
     let models: Vec<String> = dots.iter().take(MAX_DESCRIBED).map(|dot| describe(dot, texts)).collect();

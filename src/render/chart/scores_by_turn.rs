@@ -2,7 +2,7 @@
 
 use super::axis::{Axis, label, real};
 use super::line_style::{LINE_STYLES, LineStyle, NameMargin, NamedLine, names};
-use super::svg::{At, Canvas, Caption};
+use super::svg::{Canvas, Caption, SvgPoint};
 use super::{ChartSeries, Frame, Topic};
 use crate::i18n::charts::ChartTexts;
 use crate::i18n::charts::chart_texts;
@@ -22,8 +22,8 @@ pub fn draw(topic: Topic<'_>, first: u32, series: &[ChartSeries], frame: Frame) 
     let series: Vec<&ChartSeries> =
         series.iter().filter(|one| one.values.iter().any(Option::is_some)).take(LINE_STYLES).collect();
     let mut canvas = Canvas::new(WIDTH, HEIGHT);
-    canvas.text("heading", At(16.0, 26.0), topic.title);
-    canvas.text("quiet", At(16.0, 46.0), if series.is_empty() { texts.no_data } else { texts.curves.reading });
+    canvas.text("heading", SvgPoint(16.0, 26.0), topic.title);
+    canvas.text("quiet", SvgPoint(16.0, 46.0), if series.is_empty() { texts.no_data } else { texts.curves.reading });
     if !series.is_empty() {
         lines(&mut canvas, first, &series, texts);
     }
@@ -44,21 +44,22 @@ fn lines<'s>(canvas: &mut Canvas, first: u32, series: &[&'s ChartSeries], texts:
     let turn = Axis::over([0.0, real(turns.saturating_sub(1))].into_iter(), 0.2, PLOT, PLOT_END);
     for tick in height.ticks(5.0) {
         let y = height.place(tick);
-        canvas.line("grid", At(PLOT, y), At(PLOT_END, y));
-        canvas.text("quiet end", At(PLOT - 8.0, y + 4.0), &label(tick, height.span()));
+        canvas.line("grid", SvgPoint(PLOT, y), SvgPoint(PLOT_END, y));
+        canvas.text("quiet end", SvgPoint(PLOT - 8.0, y + 4.0), &label(tick, height.span()));
     }
     for (number, place) in (first..).zip(0..turns) {
         let (x, number) = (turn.place(real(place)), number.to_string());
-        canvas.text("quiet middle", At(x, BOTTOM + 20.0), &fill(texts.turn, &[("n", &number)]));
+        canvas.text("quiet middle", SvgPoint(x, BOTTOM + 20.0), &fill(texts.turn, &[("n", &number)]));
     }
-    canvas.line("rule", At(PLOT, BOTTOM), At(PLOT_END, BOTTOM));
-    let place = |(place, value): (usize, &Option<f64>)| value.map(|y| At(turn.place(real(place)), height.place(y)));
-    let drawn = series.iter().map(|one| one.values.iter().enumerate().filter_map(place).collect::<Vec<At>>());
-    let drawn: Vec<Vec<At>> = drawn.collect();
+    canvas.line("rule", SvgPoint(PLOT, BOTTOM), SvgPoint(PLOT_END, BOTTOM));
+    let place =
+        |(place, value): (usize, &Option<f64>)| value.map(|y| SvgPoint(turn.place(real(place)), height.place(y)));
+    let drawn = series.iter().map(|one| one.values.iter().enumerate().filter_map(place).collect::<Vec<SvgPoint>>());
+    let drawn: Vec<Vec<SvgPoint>> = drawn.collect();
     for (style, line) in drawn.iter().enumerate().rev() {
         canvas.with_tooltip(&describe(first, series[style], texts), |canvas| LineStyle::nth(style).draw(canvas, line));
     }
-    let name = |(style, (one, line)): (usize, (&'s ChartSeries, &Vec<At>))| {
+    let name = |(style, (one, line)): (usize, (&'s ChartSeries, &Vec<SvgPoint>))| {
         let value = format!("{:.2}", one.values.iter().rev().find_map(|value| *value)?);
         Some(NamedLine { style, name: &one.name, value, end: *line.last()? })
     };

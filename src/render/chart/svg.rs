@@ -24,46 +24,46 @@ pub(super) struct Caption {
 
 /// A position.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct At(pub(super) f64, pub(super) f64);
+pub(super) struct SvgPoint(pub(super) f64, pub(super) f64);
 
 impl Canvas {
     pub(super) fn new(width: f64, height: f64) -> Self {
         Self { width, height, body: String::new() }
     }
 
-    pub(super) fn text(&mut self, class: &str, at: At, text: &str) {
+    pub(super) fn text(&mut self, class: &str, at: SvgPoint, text: &str) {
         self.add(format_args!("<text class=\"{class}\" x=\"{}\" y=\"{}\">{}</text>", n(at.0), n(at.1), escape(text)));
     }
 
     /// Draws a vertical text, read from bottom to top.
-    pub(super) fn upright(&mut self, class: &str, at: At, text: &str) {
+    pub(super) fn upright(&mut self, class: &str, at: SvgPoint, text: &str) {
         let (x, y) = (n(at.0), n(at.1));
         let text = escape(text);
         self.add(format_args!("<text class=\"{class}\" transform=\"translate({x} {y}) rotate(-90)\">{text}</text>"));
     }
 
-    pub(super) fn line(&mut self, class: &str, from: At, to: At) {
+    pub(super) fn line(&mut self, class: &str, from: SvgPoint, to: SvgPoint) {
         let (x1, y1, x2, y2) = (n(from.0), n(from.1), n(to.0), n(to.1));
         self.add(format_args!("<line class=\"{class}\" x1=\"{x1}\" y1=\"{y1}\" x2=\"{x2}\" y2=\"{y2}\"/>"));
     }
 
-    pub(super) fn rect(&mut self, class: &str, corner: At, width: f64, height: f64) {
+    pub(super) fn rect(&mut self, class: &str, corner: SvgPoint, width: f64, height: f64) {
         let (x, y, width, height) = (n(corner.0), n(corner.1), n(width), n(height));
         self.add(format_args!("<rect class=\"{class}\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\"/>"));
     }
 
-    pub(super) fn circle(&mut self, class: &str, centre: At, radius: f64) {
+    pub(super) fn circle(&mut self, class: &str, centre: SvgPoint, radius: f64) {
         let (x, y, r) = (n(centre.0), n(centre.1), n(radius));
         self.add(format_args!("<circle class=\"{class}\" cx=\"{x}\" cy=\"{y}\" r=\"{r}\"/>"));
     }
 
-    pub(super) fn polygon(&mut self, class: &str, points: &[At]) {
-        let points = joined(points);
+    pub(super) fn polygon(&mut self, class: &str, points: &[SvgPoint]) {
+        let points = format_points(points);
         self.add(format_args!("<polygon class=\"{class}\" points=\"{points}\"/>"));
     }
 
-    pub(super) fn polyline(&mut self, class: &str, points: &[At]) {
-        let points = joined(points);
+    pub(super) fn polyline(&mut self, class: &str, points: &[SvgPoint]) {
+        let points = format_points(points);
         // Without the attribute a viewer without style sheets would fill the area.
         self.add(format_args!("<polyline class=\"{class}\" fill=\"none\" points=\"{points}\"/>"));
     }
@@ -76,7 +76,7 @@ impl Canvas {
     }
 
     /// Draws a text with a tooltip.
-    pub(super) fn tipped_text(&mut self, class: &str, at: At, text: &str, tip: &str) {
+    pub(super) fn tipped_text(&mut self, class: &str, at: SvgPoint, text: &str, tip: &str) {
         let (x, y, text, tip) = (n(at.0), n(at.1), escape(text), escape(tip));
         self.add(format_args!("<text class=\"{class}\" x=\"{x}\" y=\"{y}\">{text}<title>{tip}</title></text>"));
     }
@@ -121,23 +121,23 @@ impl Canvas {
 pub(super) mod path {
     use std::fmt::Write as _;
 
-    use super::{At, TEXT_GROWS, n};
+    use super::{SvgPoint, TEXT_GROWS, n};
 
     /// Adds a square.
-    pub(in super::super) fn square(data: &mut String, corner: At, size: f64) {
+    pub(in super::super) fn square(data: &mut String, corner: SvgPoint, size: f64) {
         let (x, y, size) = (n(corner.0), n(corner.1), n(size));
         write!(data, "M{x} {y}h{size}v{size}h-{size}z").expect(TEXT_GROWS);
     }
 
     /// Adds a line from its start by an offset.
-    pub(in super::super) fn line(data: &mut String, start: At, by: At) {
+    pub(in super::super) fn line(data: &mut String, start: SvgPoint, by: SvgPoint) {
         write!(data, "M{} {}l{} {}", n(start.0), n(start.1), n(by.0), n(by.1)).expect(TEXT_GROWS);
     }
 }
 
 const TEXT_GROWS: &str = "a String takes what is written";
 
-fn joined(points: &[At]) -> String {
+fn format_points(points: &[SvgPoint]) -> String {
     points.iter().map(|at| format!("{},{}", n(at.0), n(at.1))).collect::<Vec<_>>().join(" ")
 }
 

@@ -4,7 +4,7 @@ use roxmltree::{Document, Node};
 
 use super::axis::real;
 use super::heatmap::{HeatValues, HeatmapData};
-use super::history::Trace;
+use super::history::RatingTrace;
 use super::violin::ViolinSample;
 use super::{
     ChartSeries, Frame, Language, Setting, Topic, forest, heatmap, history, matrix, radar, scores_by_turn,
@@ -51,11 +51,15 @@ fn values(count: usize, most: f64) -> Vec<Vec<Option<f64>>> {
     (0..count).map(|row| (0..count).map(|column| at(row, column)).collect()).collect()
 }
 
-fn traces(count: usize) -> Vec<Trace> {
+fn traces(count: usize) -> Vec<RatingTrace> {
     let points = |model: usize| {
         (0..20).map(|day| (i64::from(day) * 86_400_000, 1000.0 + real(model) * 0.1 + f64::from(day))).collect()
     };
-    models(count).into_iter().enumerate().map(|(at, model)| Trace { name: model.model, points: points(at) }).collect()
+    models(count)
+        .into_iter()
+        .enumerate()
+        .map(|(at, model)| RatingTrace { name: model.model, points: points(at) })
+        .collect()
 }
 
 fn effects() -> Vec<StyleEffect> {
@@ -411,8 +415,8 @@ fn maps_of_three_hundred_models_stay_light() {
 
 #[test]
 fn a_history_of_one_moment_is_not_drawn() {
-    let once: Vec<Trace> =
-        traces(3).into_iter().map(|trace| Trace { points: trace.points[..1].to_vec(), ..trace }).collect();
+    let once: Vec<RatingTrace> =
+        traces(3).into_iter().map(|trace| RatingTrace { points: trace.points[..1].to_vec(), ..trace }).collect();
     let svg = history::draw(&once, PAGE);
     assert!(!svg.contains("<polyline") && !svg.contains("<circle"), "{svg}");
     assert_eq!(

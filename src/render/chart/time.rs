@@ -5,7 +5,7 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
 use super::axis::Axis;
-use super::svg::{At, Canvas};
+use super::svg::{Canvas, SvgPoint};
 
 /// Intervals between ticks in milliseconds, from a second to two weeks.
 const TICK_INTERVALS_MS: [f64; 13] =
@@ -21,8 +21,8 @@ const MAX_INTERVALS: f64 = 5.0;
 pub(super) fn scale(canvas: &mut Canvas, time: &Axis, bottom: f64) {
     for (tick, label) in ticks(time) {
         let x = time.place(tick);
-        canvas.line("grid", At(x, bottom), At(x, bottom + 5.0));
-        canvas.text("quiet middle", At(x, bottom + 20.0), &label);
+        canvas.line("grid", SvgPoint(x, bottom), SvgPoint(x, bottom + 5.0));
+        canvas.text("quiet middle", SvgPoint(x, bottom + 20.0), &label);
     }
 }
 

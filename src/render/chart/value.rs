@@ -5,8 +5,8 @@
 
 use super::Frame;
 use super::axis::real;
-use super::plot::{Dot, DrawnDot, HEIGHT, PLOT_END, Plot, WIDTH};
-use super::svg::{At, Canvas, Caption};
+use super::plot::{Dot, HEIGHT, PLOT_END, PlacedScatterPoint, Plot, WIDTH};
+use super::svg::{Canvas, Caption, SvgPoint};
 use super::text::shorten;
 use crate::domain::rating::value::report::{ModelValue, ValueReport, amount};
 use crate::domain::stats::Interval;
@@ -21,7 +21,7 @@ const FREE_MODEL_DISTANCE: f64 = 0.4;
 const MAX_DESCRIBED: usize = 60;
 
 /// A model that has a rating and a cost.
-struct Priced<'v> {
+struct PricedModel<'v> {
     value: &'v ModelValue,
     cost: f64,
     dot: Dot,
@@ -31,12 +31,12 @@ struct Priced<'v> {
 #[must_use]
 pub fn draw(report: &ValueReport, cost_title: &str, frame: Frame) -> String {
     let texts = chart_texts(frame.language);
-    let models = priced(report);
+    let models = priced_models(report);
     let dots: Vec<&Dot> = models.iter().map(|model| &model.dot).collect();
     let words = words(&models, cost_title, texts);
     let mut canvas = Canvas::new(WIDTH, HEIGHT);
-    canvas.text("heading", At(16.0, 26.0), &shorten(&words.title, (WIDTH - 32.0) / 16.0));
-    canvas.text("quiet", At(16.0, 46.0), if dots.is_empty() { texts.no_data } else { texts.value.reading });
+    canvas.text("heading", SvgPoint(16.0, 26.0), &shorten(&words.title, (WIDTH - 32.0) / 16.0));
+    canvas.text("quiet", SvgPoint(16.0, 46.0), if dots.is_empty() { texts.no_data } else { texts.value.reading });
     if !dots.is_empty() {
         let plot = Plot::over(&dots);
         plot.scales(
@@ -46,7 +46,7 @@ pub fn draw(report: &ValueReport, cost_title: &str, frame: Frame) -> String {
         );
         plot.crosses(&mut canvas, &dots);
         canvas.polyline("trace b dotted", &front(&plot, &models));
-        let drawn = models.iter().map(|model| DrawnDot {
+        let drawn = models.iter().map(|model| PlacedScatterPoint {
             name: &model.value.model,
             at: model.dot.at,
             class: if model.value.pareto == Some(true) { "point" } else { "hollow" },
@@ -57,15 +57,15 @@ pub fn draw(report: &ValueReport, cost_title: &str, frame: Frame) -> String {
     canvas.finish(&words, frame)
 }
 
-fn priced(report: &ValueReport) -> Vec<Priced<'_>> {
+fn priced_models(report: &ValueReport) -> Vec<PricedModel<'_>> {
     let costs = report.models.iter().filter(|value| value.rating.is_some()).filter_map(|value| value.cost);
     let lowest = costs.filter(|cost| *cost > 0.0).fold(f64::INFINITY, f64::min);
     let free = if lowest.is_finite() { lowest.log10() - FREE_MODEL_DISTANCE } else { 0.0 };
-    let model = |value| Priced::new(value, free);
+    let model = |value| PricedModel::new(value, free);
     report.models.iter().filter_map(model).collect()
 }
 
-impl<'v> Priced<'v> {
+impl<'v> PricedModel<'v> {
     /// Creates a dot; `free` is the position of a free model.
     fn new(value: &'v ModelValue, free: f64) -> Option<Self> {
         let (rating, cost) = value.rating.zip(value.cost)?;
@@ -76,23 +76,23 @@ impl<'v> Priced<'v> {
 }
 
 /// Ticks of round costs, and of free models.
-fn cost_ticks(plot: &Plot, models: &[Priced<'_>], texts: &ChartTexts) -> Vec<(f64, String)> {
+fn cost_ticks(plot: &Plot, models: &[PricedModel<'_>], texts: &ChartTexts) -> Vec<(f64, String)> {
     let free = models.iter().find(|model| model.cost <= 0.0).map(|model| model.dot.at[0]);
     let is_cost = |tick: &f64| free.is_none_or(|free| *tick > free + 0.5 * FREE_MODEL_DISTANCE);
     let ticks = plot.axes[0].decimal_ticks(MAX_COST_TICKS).into_iter().filter(is_cost);
-    let mut ticks: Vec<(f64, String)> = ticks.map(|tick| (tick, short(10_f64.powf(tick)))).collect();
+    let mut ticks: Vec<(f64, String)> = ticks.map(|tick| (tick, format_cost(10_f64.powf(tick)))).collect();
     ticks.extend(free.map(|free| (free, texts.value_free.to_owned())));
     ticks
 }
 
 /// Formats a round cost without trailing zeros.
-fn short(cost: f64) -> String {
+fn format_cost(cost: f64) -> String {
     let text = amount(cost);
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
 /// Step line of the highest rating for each cost: from dot to dot, first right and then up, to the end of the plot.
-fn front(plot: &Plot, models: &[Priced<'_>]) -> Vec<At> {
+fn front(plot: &Plot, models: &[PricedModel<'_>]) -> Vec<SvgPoint> {
     let mut set: Vec<[f64; 2]> =
         models.iter().filter(|model| model.value.pareto == Some(true)).map(|model| model.dot.at).collect();
     set.sort_by(|x, y| x[0].total_cmp(&y[0]));
@@ -103,11 +103,11 @@ fn front(plot: &Plot, models: &[Priced<'_>]) -> Vec<At> {
         }
         line.push(plot.place(*at));
     }
-    line.extend(line.last().copied().map(|At(_, y)| At(PLOT_END, y)));
+    line.extend(line.last().copied().map(|SvgPoint(_, y)| SvgPoint(PLOT_END, y)));
     line
 }
 
-fn words(models: &[Priced<'_>], cost_title: &str, texts: &ChartTexts) -> Caption {
+fn words(models: &[PricedModel<'_>], cost_title: &str, texts: &ChartTexts) -> Caption {
     let (count, descriptions) =
         (real(models.len()).to_string(), models.iter().take(MAX_DESCRIBED).map(|model| describe(model, texts)));
     let descriptions = descriptions.collect::<Vec<_>>().join(" ");
@@ -117,7 +117,7 @@ fn words(models: &[Priced<'_>], cost_title: &str, texts: &ChartTexts) -> Caption
 }
 
 /// Describes a model.
-fn describe(model: &Priced<'_>, texts: &ChartTexts) -> String {
+fn describe(model: &PricedModel<'_>, texts: &ChartTexts) -> String {
     let whole = |points: f64| format!("{points:.0}");
     let interval = model.dot.intervals[1].map_or_else(String::new, |ends| {
         fill(texts.between, &[("lower", &whole(ends.lower)), ("upper", &whole(ends.upper))])

@@ -6,7 +6,7 @@
 use std::ops::RangeInclusive;
 
 use super::axis::real;
-use super::svg::{At, Canvas, Caption};
+use super::svg::{Canvas, Caption, SvgPoint};
 use super::text::shorten;
 use super::{Frame, Topic};
 use crate::i18n::charts::ChartTexts;
@@ -42,8 +42,8 @@ pub fn draw(topic: Topic<'_>, samples: &[ViolinSample], range: &RangeInclusive<f
     let rows: Vec<ViolinRow<'_>> = samples.iter().filter_map(ViolinRow::new).collect();
     let bottom = HEAD + ROW * real(rows.len());
     let mut canvas = Canvas::new(WIDTH, bottom + FOOT);
-    canvas.text("heading", At(16.0, 26.0), topic.title);
-    canvas.text("quiet", At(16.0, 46.0), if rows.is_empty() { texts.no_data } else { texts.violin.reading });
+    canvas.text("heading", SvgPoint(16.0, 26.0), topic.title);
+    canvas.text("quiet", SvgPoint(16.0, 46.0), if rows.is_empty() { texts.no_data } else { texts.violin.reading });
     let scale = ViolinScale(range);
     if !rows.is_empty() {
         scale.draw(&mut canvas, bottom);
@@ -79,10 +79,10 @@ impl ViolinScale<'_> {
         let ticks = (0..).map(|number| self.0.start() + step * f64::from(number));
         for tick in ticks.take_while(|tick| *tick <= self.0.end() + 1e-9) {
             let x = self.place(tick);
-            canvas.line("grid", At(x, HEAD), At(x, bottom));
+            canvas.line("grid", SvgPoint(x, HEAD), SvgPoint(x, bottom));
             // Rounding may leave a negative zero.
             let tick = if tick.abs() < 1e-9 { 0.0 } else { tick };
-            canvas.text("quiet middle", At(x, bottom + 18.0), &format!("{tick:.decimals$}"));
+            canvas.text("quiet middle", SvgPoint(x, bottom + 18.0), &format!("{tick:.decimals$}"));
         }
     }
 
@@ -141,27 +141,28 @@ impl<'a> ViolinRow<'a> {
     }
 
     /// The outline, from the left end above and back below.
-    fn outline(&self, scale: &ViolinScale<'_>, y: f64) -> Vec<At> {
+    fn outline(&self, scale: &ViolinScale<'_>, y: f64) -> Vec<SvgPoint> {
         let (counted, h) = (self.counted(), self.bandwidth(scale.span()));
         let density = |x: f64| counted.iter().map(|(s, n)| n * (-0.5 * ((x - s) / h).powi(2)).exp()).sum::<f64>();
         let at = |step: u32| scale.0.start() + scale.span() * f64::from(step) / f64::from(DENSITY_STEPS);
         let heights: Vec<(f64, f64)> = (0..=DENSITY_STEPS).map(|step| (at(step), density(at(step)))).collect();
         let most = heights.iter().map(|(_, height)| *height).fold(f64::MIN_POSITIVE, f64::max);
         let side = |sign: f64| {
-            let place = move |(x, height): &(f64, f64)| At(scale.place(*x), y - sign * HALF_HEIGHT * height / most);
-            heights.iter().map(place).collect::<Vec<At>>()
+            let place =
+                move |(x, height): &(f64, f64)| SvgPoint(scale.place(*x), y - sign * HALF_HEIGHT * height / most);
+            heights.iter().map(place).collect::<Vec<SvgPoint>>()
         };
         side(1.0).into_iter().chain(side(-1.0).into_iter().rev()).collect()
     }
 
     fn draw(&self, canvas: &mut Canvas, scale: &ViolinScale<'_>, y: f64) {
-        canvas.text("end", At(PLOT - 14.0, y + 4.5), &shorten(self.name, NAME_ROOM / 13.0));
+        canvas.text("end", SvgPoint(PLOT - 14.0, y + 4.5), &shorten(self.name, NAME_ROOM / 13.0));
         canvas.polygon("violin", &self.outline(scale, y));
         let [lower, median, upper] = [0.25, 0.5, 0.75].map(|share| scale.place(self.quantile(share)));
-        canvas.line("quartiles", At(lower, y), At(upper, y));
-        canvas.circle("hollow", At(median, y), 4.0);
+        canvas.line("quartiles", SvgPoint(lower, y), SvgPoint(upper, y));
+        canvas.circle("hollow", SvgPoint(median, y), 4.0);
         let summary = format!("{:.2} · {}", self.mean(), self.sorted.len());
-        canvas.text("quiet end", At(WIDTH - 16.0, y + 4.5), &summary);
+        canvas.text("quiet end", SvgPoint(WIDTH - 16.0, y + 4.5), &summary);
     }
 
     fn describe(&self, texts: &ChartTexts) -> String {

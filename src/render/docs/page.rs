@@ -83,7 +83,7 @@ impl DocPage {
             match figure(line) {
                 Some((caption, name)) => {
                     html.push_str(&blocks(&std::mem::take(&mut prose)));
-                    html.push_str(&framed(caption, &figures::draw(name, self.language)));
+                    html.push_str(&figure_html(caption, &figures::draw(name, self.language)));
                 }
                 None => {
                     prose.push_str(line);
@@ -100,7 +100,7 @@ fn figure(line: &str) -> Option<(&str, &str)> {
     line.strip_prefix("![")?.strip_suffix(')')?.split_once("](chart:")
 }
 
-fn framed(caption: &str, svg: &str) -> String {
+fn figure_html(caption: &str, svg: &str) -> String {
     let caption = markdown::escape(caption);
     format!(
         "<figure><div class=\"chart-frame\" role=\"region\" tabindex=\"0\" aria-label=\"{caption}\">{svg}</div><figcaption>{caption}</figcaption></figure>"

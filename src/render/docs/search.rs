@@ -11,7 +11,7 @@ const EXCERPT_CHARS: [usize; 2] = [60, 140];
 
 /// Section with every word of the query.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Hit {
+pub struct SearchHit {
     /// Address of the section.
     pub href: String,
     /// Title of its page.
@@ -24,7 +24,7 @@ pub struct Hit {
 
 /// Finds the sections with every word of the query, those with the words in a heading first.
 #[must_use]
-pub fn search(guide: &Guide, query: &str) -> Vec<Hit> {
+pub fn search(guide: &Guide, query: &str) -> Vec<SearchHit> {
     let words: Vec<String> = query.split_whitespace().take(MAX_WORDS).map(str::to_lowercase).collect();
     if words.is_empty() {
         return Vec::new();
@@ -36,7 +36,7 @@ pub fn search(guide: &Guide, query: &str) -> Vec<Hit> {
             let [head, text] = [heading, &section.markdown].map(str::to_lowercase);
             if words.iter().all(|word| head.contains(word) || text.contains(word)) {
                 let anchor = section.heading.as_ref().map_or_else(String::new, |heading| format!("#{}", heading.id));
-                let hit = Hit {
+                let hit = SearchHit {
                     href: format!("/docs/{}{anchor}", page.name),
                     page: page.title.clone(),
                     heading: section.heading.as_ref().map(|heading| heading.text.clone()),

@@ -240,8 +240,8 @@ const ENGLISH: DoctorTexts = DoctorTexts {
     disk_unknown: ["the free space of the data folder's disk cannot be read: {error}", "check storage.data_dir"],
     folder_not_writable: [
         "the data folder {path} is not a folder that this user can write",
-        "make it writable for the user that runs the arena: the latest checkpoint of the public log is kept there, and as it is, voters get \
-         no promise that their vote will be in the log; an embedded database there takes no votes",
+        "make it writable for the user that runs the arena: the latest checkpoint of the public log is kept there. Until then, voters get \
+         no promise that their vote will be in the log, and an embedded database there accepts no votes",
     ],
     clock_plausible: ["plausible", ""],
     clock_before_program: ["the clock shows a time before this program was built", CLOCK_ADVICE],
@@ -258,22 +258,22 @@ const ENGLISH: DoctorTexts = DoctorTexts {
     proxy_trusted: ["trusted proxies are named", ""],
     every_address_trusted: [
         "server.trusted_proxies trusts every address as a proxy",
-        "list only your proxies' networks: as it is, every visitor can forge an address and bypass the limits",
+        "list only your proxies' networks: otherwise every visitor can forge an address and bypass the limits",
     ],
     no_proxy_trusted: [
         "server.public_url leads to a proxy, and no proxy is trusted",
-        "set server.trusted_proxies to the proxy's address: as it is, the arena does not know visitors' addresses, so behind a proxy on this \
-         machine no limit by address holds, and behind another one all visitors share the limits of its address",
+        "set server.trusted_proxies to the proxy's address: otherwise the arena does not know visitors' addresses, so behind a proxy on this \
+         machine no limit by address applies, and behind another one all visitors share the limits of its address",
     ],
     no_public_url: [
         "the arena listens on {listen} without server.public_url",
-        "set server.public_url: as it is, only IP addresses and localhost are answered, and without TLS",
+        "set server.public_url: otherwise the arena answers only under IP addresses and localhost, and without TLS",
     ],
     public_url_without_tls: [
         "server.public_url has no TLS",
         "put a proxy with a certificate in front (deploy/nginx), write https://, and name the proxy in server.trusted_proxies",
     ],
-    nothing_to_back_up: ["none yet, and no vote to lose", ""],
+    nothing_to_back_up: ["none yet; there are no votes to lose", ""],
     no_backup: ["`langya backup` has made none from this data folder", BACKUP_ADVICE],
     backup_old: ["the newest is {days} {days:day|days} old", BACKUP_ADVICE],
     backup_moved: ["{path} no longer exists", "check that it was moved and not lost"],
@@ -285,7 +285,7 @@ const ENGLISH: DoctorTexts = DoctorTexts {
     ],
     models_share_name: [
         "the models {models} have the same name: {name}",
-        "give each of them a \"name\" of its own under [[models]]: as it is, nobody can tell them apart after the vote or on the leaderboard",
+        "give each of them a \"name\" of its own under [[models]]: otherwise nobody can tell them apart after the vote or on the leaderboard",
     ],
     moderation_answers: ["{host} answers", ""],
     moderation_lets_through: ["{host} does not answer ({reason}): prompts are accepted unchecked", MODERATION_ADVICE],
@@ -308,8 +308,8 @@ const ENGLISH: DoctorTexts = DoctorTexts {
     redis_answers: ["it answers and accepts writes", ""],
     redis_unusable: [
         "{error}",
-        "check redis.url and the network path to it; battles go on meanwhile, but what other instances do is shown late, and limits are \
-         counted apart from instances that reach it",
+        "check redis.url and the network path to it; battles continue meanwhile, but events on other instances are shown late, and limits are \
+         counted separately from instances that reach it",
     ],
     redis_with_sqlite: [
         "redis.url is set, and the database is SQLite, which only one instance can use",
@@ -317,7 +317,7 @@ const ENGLISH: DoctorTexts = DoctorTexts {
     ],
     instances_without_redis: [
         "{count} instances serve this arena, and redis.url is not set",
-        "set the same redis.url on all of them: as it is, each instance counts limits by itself, and shows late what happens on the others",
+        "set the same redis.url on all of them: otherwise each instance counts limits by itself, and shows events on the others late",
     ],
 };
 

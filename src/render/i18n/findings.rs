@@ -120,7 +120,7 @@ const ENGLISH_FINDINGS: FindingTexts = FindingTexts {
     },
     position: FindingText {
         title: "Position bias",
-        lead: "The same two answers are judged twice, the second time in the other order. Changed: the share of turns whose verdict the order changes. Towards the first: how much more often such a verdict goes to the answer that stands first, from -1 to 1.",
+        lead: "The same two answers are judged twice, the second time in the other order. Changed: the share of turns whose verdict the order changes. Towards the first: how much more often such a verdict favours the answer shown first than the second one, from -1 to 1.",
         columns: &["Judge", "Turns", "Same verdict", "First twice", "Second twice", "Changed", "Towards the first"],
     },
     longer: FindingText {
@@ -130,7 +130,7 @@ const ENGLISH_FINDINGS: FindingTexts = FindingTexts {
     },
     length: FindingText {
         title: "Longer answers, in scores",
-        lead: "Spearman's rank correlation of score and length, each less its mean over the answers to the same question. A longer answer may be the better one.",
+        lead: "Spearman's rank correlation of score and length, each minus its mean over the answers to the same question. A longer answer may be the better one.",
         columns: &["Judge", "Scores", "Correlation", "p"],
     },
     preference: FindingText {
@@ -145,7 +145,7 @@ const ENGLISH_FINDINGS: FindingTexts = FindingTexts {
     },
     ranks: FindingText {
         title: "Ranks by judge",
-        lead: "Where each model stands with either judge; equal scores share the mean of their ranks.",
+        lead: "The rank of each model by each of the two judges; equal scores share the mean of their ranks.",
         columns: &["Model", "First judge", "Score", "Rank", "Second judge", "Score", "Rank"],
     },
     grid: FindingText {
@@ -155,7 +155,7 @@ const ENGLISH_FINDINGS: FindingTexts = FindingTexts {
     },
     cells: FindingText {
         title: "Scores with other references, by model",
-        lead: "The cells of the table above, model by model: only cells over the same models compare.",
+        lead: "The cells of the table above, model by model: only cells over the same models are comparable.",
         columns: &["Judge", "References", "Model", "Items", "Mean", "Deviation"],
     },
     bias: FindingText {

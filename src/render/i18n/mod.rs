@@ -9,6 +9,7 @@ pub mod charts;
 pub mod doctor;
 pub mod findings;
 pub mod pages;
+pub mod published_notes;
 pub mod reports;
 
 /// Replaces placeholders in braces by their values. `{votes:vote|votes}` becomes the singular or plural for the value of `votes`. No space

@@ -40,6 +40,7 @@ pub struct PageTexts {
     pub modes: ModeTexts,
     pub images: ImageTexts,
     pub script: ScriptTexts,
+    pub two_models: TwoModelTexts,
     pub leaderboard: LeaderboardTexts,
     pub leaderboard_controls: LeaderboardControlTexts,
     pub slices: SliceTexts,
@@ -133,7 +134,7 @@ pub struct BattleTexts {
 }
 
 /// Texts of `static/js/battle.js`, which fills in `{…}`.
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 pub struct ScriptTexts {
     pub waiting: &'static str,
     pub slow: &'static str,
@@ -200,8 +201,11 @@ pub struct ScriptTexts {
     pub error_not_ready: &'static str,
     pub error_empty_reply: &'static str,
     pub error_battle_over: &'static str,
+    /// Reason of `battle_over`.
+    pub error_texts_deleted: &'static str,
     pub error_voided: &'static str,
     pub error_busy: &'static str,
+    /// Too many turns are being answered; a limit over time says when it grants the next one.
     pub error_rate_limited: &'static str,
     pub again_later: &'static str,
     /// Shown instead of `again_later` when a daily limit is used up.
@@ -211,6 +215,7 @@ pub struct ScriptTexts {
     pub proof_not_loaded: &'static str,
     pub error_draining: &'static str,
     pub error_storage: &'static str,
+    pub error_replies_unsaved: &'static str,
     pub error_too_many_turns: &'static str,
     pub error_no_models: &'static str,
 }
@@ -406,6 +411,7 @@ mod robustness;
 mod run_comparison;
 mod sign_in;
 mod slice_names;
+mod two_models;
 mod value;
 mod vote_confirmation;
 
@@ -444,5 +450,6 @@ pub use robustness::{RobustnessAnswer, RobustnessTexts};
 pub use run_comparison::RunComparisonTexts;
 pub use sign_in::SignInTexts;
 pub use slice_names::SliceTexts;
+pub use two_models::{OfferTexts, TwoModelTexts};
 pub use value::ValueTexts;
 pub use vote_confirmation::VoteConfirmationTexts;

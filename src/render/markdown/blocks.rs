@@ -12,7 +12,7 @@ use comrak::options::Plugins;
 use comrak::{Arena, Options};
 
 use super::math::{self, FormulaPlace};
-use super::outline::Outline;
+use super::outline::OpenHeadings;
 use super::{code, escape, sanitize};
 
 /// Maximum bytes of one line that is parsed as Markdown.
@@ -38,12 +38,12 @@ pub(super) struct Block {
     pub(super) start: usize,
     pub(super) html: String,
     /// Outline after the block.
-    pub(super) outline: Outline,
+    pub(super) outline: OpenHeadings,
 }
 
 /// Whether closed code is highlighted and formulas are typeset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Detail {
+enum RenderDetail {
     Full,
     Plain,
 }
@@ -51,16 +51,18 @@ enum Detail {
 /// Part rendered separately from Markdown and inserted after cleaning.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Slot {
-    Code { language: String, text: String, closed: bool, detail: Detail },
-    Math { latex: String, layout: FormulaPlace, detail: Detail },
+    Code { language: String, text: String, closed: bool, detail: RenderDetail },
+    Math { latex: String, layout: FormulaPlace, detail: RenderDetail },
 }
 
 impl Slot {
     fn html(&self) -> String {
         match self {
-            Slot::Code { language, text, closed: true, detail: Detail::Full } => code::highlighted(language, text),
+            Slot::Code { language, text, closed: true, detail: RenderDetail::Full } => {
+                code::highlighted(language, text)
+            }
             Slot::Code { language, text, .. } => code::plain(language, text),
-            Slot::Math { latex, layout, detail: Detail::Full } => math::html(latex, *layout),
+            Slot::Math { latex, layout, detail: RenderDetail::Full } => math::html(latex, *layout),
             Slot::Math { latex, .. } => math::source(latex),
         }
     }
@@ -88,7 +90,7 @@ fn formula_openings(line: &str) -> usize {
 }
 
 /// Creates a block of plain text.
-fn plain(text: &str, start: usize, outline: Outline) -> Block {
+fn plain(text: &str, start: usize, outline: OpenHeadings) -> Block {
     Block { start, html: format!("<pre class=\"plain\" dir=\"auto\">{}</pre>", escape(text)), outline }
 }
 
@@ -97,20 +99,20 @@ pub(super) fn plain_blocks(text: &str, start: usize) -> Vec<Block> {
     let (mut blocks, mut from, mut at) = (Vec::new(), 0, 0);
     for line in text.split_inclusive('\n') {
         if at - from >= PLAIN_BLOCK_BYTES {
-            blocks.push(plain(&text[from..at], start + from, Outline::default()));
+            blocks.push(plain(&text[from..at], start + from, OpenHeadings::default()));
             from = at;
         }
         at += line.len();
     }
     if from < at {
-        blocks.push(plain(&text[from..], start + from, Outline::default()));
+        blocks.push(plain(&text[from..], start + from, OpenHeadings::default()));
     }
     blocks
 }
 
 /// Renders Markdown without overlong lines, which begins at byte `from` of a text, below the headings of `outline`. Text on which the
 /// parser fails is shown as plain text.
-pub(super) fn render(text: &str, from: usize, outline: Outline, cache: &mut SlotCache) -> Vec<Block> {
+pub(super) fn render(text: &str, from: usize, outline: OpenHeadings, cache: &mut SlotCache) -> Vec<Block> {
     if text.trim().is_empty() {
         return Vec::new();
     }
@@ -118,7 +120,7 @@ pub(super) fn render(text: &str, from: usize, outline: Outline, cache: &mut Slot
     // is dropped on a panic.
     let rendered = catch_unwind(AssertUnwindSafe(|| {
         let mut fresh = SlotCache::default();
-        let blocks = render_blocks((text, from), outline, cache, &mut fresh);
+        let blocks = render_blocks(text, from, outline, cache, &mut fresh);
         (blocks, fresh)
     }));
     match rendered {
@@ -131,8 +133,9 @@ pub(super) fn render(text: &str, from: usize, outline: Outline, cache: &mut Slot
 }
 
 fn render_blocks(
-    (text, from): (&str, usize),
-    mut outline: Outline,
+    text: &str,
+    from: usize,
+    mut outline: OpenHeadings,
     cache: &SlotCache,
     fresh: &mut SlotCache,
 ) -> Vec<Block> {
@@ -148,11 +151,11 @@ fn render_blocks(
     };
     let block = |node| {
         let source = source(node);
-        outline.settle(node);
-        let detail = if from + source.start < MAX_DETAILED_BYTES { Detail::Full } else { Detail::Plain };
+        outline.adjust_heading_levels(node);
+        let detail = if from + source.start < MAX_DETAILED_BYTES { RenderDetail::Full } else { RenderDetail::Plain };
         let html = if source.len() > MAX_BLOCK_BYTES { None } else { prose(node, &arena, &options, detail) };
         let Some((html, slots)) = html else { return plain(&text[source.clone()], source.start, outline) };
-        Block { start: source.start, html: isolate_direction(&fill(&html, &slots, cache, fresh)), outline }
+        Block { start: source.start, html: isolate_direction(&fill_slots(&html, &slots, cache, fresh)), outline }
     };
     root.children().map(block).collect()
 }
@@ -162,7 +165,7 @@ fn prose<'a>(
     node: Node<'a>,
     arena: &'a Arena<'a>,
     options: &Options<'_>,
-    detail: Detail,
+    detail: RenderDetail,
 ) -> Option<(String, Vec<Slot>)> {
     let slots = replace_unsafe_nodes(node, arena, detail)?;
     let mut html = String::new();
@@ -192,7 +195,7 @@ fn line_starts(text: &str) -> Vec<usize> {
 
 /// Replaces everything that the formatter would write unescaped, and collects the slots. `None` if the block is nested too
 /// deeply.
-fn replace_unsafe_nodes<'a>(block: Node<'a>, arena: &'a Arena<'a>, detail: Detail) -> Option<Vec<Slot>> {
+fn replace_unsafe_nodes<'a>(block: Node<'a>, arena: &'a Arena<'a>, detail: RenderDetail) -> Option<Vec<Slot>> {
     let mut slots = Vec::new();
     let mut stack = vec![(block, 0)];
     while let Some((node, depth)) = stack.pop() {
@@ -205,7 +208,7 @@ fn replace_unsafe_nodes<'a>(block: Node<'a>, arena: &'a Arena<'a>, detail: Detai
     Some(slots)
 }
 
-fn defuse_node<'a>(node: Node<'a>, arena: &'a Arena<'a>, slots: &mut Vec<Slot>, detail: Detail) {
+fn defuse_node<'a>(node: Node<'a>, arena: &'a Arena<'a>, slots: &mut Vec<Slot>, detail: RenderDetail) {
     let text_node = |text: String| arena.alloc(NodeValue::Text(text.into()).into());
     let value = node.data().value.clone();
     let replacement = match value {
@@ -258,7 +261,7 @@ fn slot(slots: &mut Vec<Slot>, slot: Slot) -> NodeValue {
 }
 
 /// Replaces placeholders by the slots' HTML.
-fn fill(html: &str, slots: &[Slot], cache: &SlotCache, fresh: &mut SlotCache) -> String {
+fn fill_slots(html: &str, slots: &[Slot], cache: &SlotCache, fresh: &mut SlotCache) -> String {
     let mut out = String::with_capacity(html.len());
     let mut rest = html;
     while let Some((before, after)) = rest.split_once("<data value=\"") {

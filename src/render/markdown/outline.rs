@@ -9,11 +9,11 @@ const MAX_HEADING_LEVEL: u8 = 6;
 
 /// Open heading levels in the model's text: bit n for level n.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Outline(u8);
+pub(super) struct OpenHeadings(u8);
 
-impl Outline {
+impl OpenHeadings {
     /// Sets each heading of a block to the next level below its parent.
-    pub(super) fn settle<'a>(&mut self, block: Node<'a>) {
+    pub(super) fn adjust_heading_levels<'a>(&mut self, block: Node<'a>) {
         for node in block.descendants() {
             if let NodeValue::Heading(heading) = &mut node.data_mut().value {
                 heading.level = self.place(heading.level);
@@ -37,7 +37,7 @@ mod tests {
 
     #[test]
     fn levels_begin_below_the_name_of_the_model_and_leave_none_out() {
-        let mut outline = Outline::default();
+        let mut outline = OpenHeadings::default();
         let placed = [3, 3, 4, 2, 3, 6, 1, 2, 3, 4].map(|written| outline.place(written));
         assert_eq!(placed, [4, 4, 5, 4, 5, 6, 4, 5, 6, 6]);
     }

@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 
 use super::blocks::{self, MAX_BLOCKS, SlotCache};
-use super::outline::Outline;
+use super::outline::OpenHeadings;
 use crate::domain::text_direction;
 
 /// Incremental renderer of a growing text to HTML blocks.
@@ -19,7 +19,7 @@ pub struct Renderer {
     /// Number of those blocks.
     settled_blocks: usize,
     /// Outline after the settled blocks.
-    outline: Outline,
+    outline: OpenHeadings,
     /// The HTML last returned for each block, empty for settled ones.
     shown: Vec<String>,
     slots: SlotCache,
@@ -49,7 +49,7 @@ impl Renderer {
         let text = normalize(text_so_far);
         let may_settle = !may_define_references(&text);
         if !may_settle || !text.is_char_boundary(self.settled) {
-            (self.settled, self.settled_blocks, self.outline) = (0, 0, Outline::default());
+            (self.settled, self.settled_blocks, self.outline) = (0, 0, OpenHeadings::default());
         }
         let mut plain_from = blocks::plain_from(&text).max(self.settled);
         let markdown = &text[self.settled..plain_from];

@@ -80,7 +80,7 @@ pub fn csv(
     writer.write_record(COLUMNS)?;
     for (at, suite) in table.suites.iter().enumerate() {
         for model in &table.models {
-            line((at, suite), model, compared, escape_formula).map_or(Ok(()), |line| writer.serialize(line))?;
+            line(at, suite, model, compared, escape_formula).map_or(Ok(()), |line| writer.serialize(line))?;
         }
     }
     let bytes = writer.into_inner().map_err(|error| error.into_error())?;
@@ -88,7 +88,8 @@ pub fn csv(
 }
 
 fn line<'a>(
-    (at, suite): (usize, &'a ScoreTableSuite),
+    at: usize,
+    suite: &'a ScoreTableSuite,
     model: &'a ScoreTableModel,
     compared: Option<&'a ScoreTableComparison>,
     escape_formula: fn(&str) -> Cow<'_, str>,

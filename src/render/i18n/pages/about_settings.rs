@@ -144,9 +144,9 @@ pub(super) const ENGLISH: ArenaTexts = ArenaTexts {
     heading: "In force today",
     policies: [
         "All pairs of models are equally likely.",
-        "A pair is drawn in proportion to the product of its models’ weights.",
-        "Models with near ratings meet more often: a pair whose ratings differ by {width} points is 2.7 times rarer than one of equals.",
-        "A pair is drawn in proportion to how much one more vote would shrink its interval.",
+        "The probability of a pair is proportional to the product of its models’ weights.",
+        "Models with similar ratings meet more often: a pair whose ratings differ by {width} points is 2.7 times rarer than a pair with equal ratings.",
+        "The probability of a pair is proportional to how much one more vote would narrow its interval.",
     ],
     uniform_share: " For {share} % of battles, every pair is equally likely, so that every pair occurs.",
     new_models: " Until a model has {votes} rated {votes:vote|votes}, its weight counts {boost} {boost:time|times}.",
@@ -156,7 +156,7 @@ pub(super) const ENGLISH: ArenaTexts = ArenaTexts {
     pairs_json: "All pairs as JSON",
     chance: "Probability",
     method_heading: "Method",
-    method: "Bradley–Terry by maximum likelihood; a tie and “both are bad” count one half for each side. {interval} A model with fewer than {votes} rated {votes:vote|votes} is called provisional. Elo beside it has K = 4 and starts at 1000.",
+    method: "Bradley–Terry by maximum likelihood; a tie and “both are bad” count as half a win for each side. {interval} A model with fewer than {votes} rated {votes:vote|votes} is called provisional. Elo, shown beside it, starts at 1000 and uses K = 4.",
     intervals: [
         "{confidence} % intervals by leaving out one voter at a time.",
         "{confidence} % intervals by the sandwich formula.",
@@ -172,12 +172,12 @@ pub(super) const ENGLISH: ArenaTexts = ArenaTexts {
     ],
     leak_judge: "After the vote, the conversation of each rated battle is sent to the provider of the model {model}, which does not learn who asked or how the vote went. This model checks whether a text reveals which model wrote it. If so, the vote on that battle is excluded too; the operator can withdraw the exclusion.",
     flagged_voters: [
-        "Voters whose votes are statistically unusual are listed for the operator; the program does not exclude anybody for it.",
+        "Voters whose votes are statistically unusual are listed for the operator; the program does not exclude anybody for this.",
         "Votes from voters whose votes are statistically unusual are excluded automatically until the operator readmits them.",
     ],
     moderation: [
-        "Before any model gets it, each question is sent to a moderation service at {host}, which does not learn who asks or which models answer. A question that it refuses does not start a battle; the operator reviews those that it flags.",
-        "Before any model gets it, each question is sent to a moderation service at {host}, and so are the replies of a battle after its vote. The service does not learn who asks or which models answer. A question that it refuses does not start a battle; the operator reviews what it flags.",
+        "Each question is sent to a moderation service at {host} before any model gets it. The service does not learn who asks or which models answer. A question that it refuses does not start a battle; the operator reviews those that it flags.",
+        "Each question is sent to a moderation service at {host} before any model gets it, and so are the replies of a battle after its vote. The service does not learn who asks or which models answer. A question that it refuses does not start a battle; the operator reviews what it flags.",
     ],
     rules_link: "All exclusions with their reasons",
     kept_heading: "What is stored, and how long",
@@ -190,7 +190,7 @@ pub(super) const ENGLISH: ArenaTexts = ArenaTexts {
     texts: ["Your questions and the replies", "Until you delete them under “My battles”, or the operator does"],
     texts_for_days: [
         "Your questions and the replies",
-        "{text_days} {text_days:day|days}, unless you delete them before under “My battles”, or the operator does; your vote stays",
+        "{text_days} {text_days:day|days}, unless you delete them earlier under “My battles”, or the operator does; your vote stays",
     ],
     open_battles: [
         "A battle without a vote",

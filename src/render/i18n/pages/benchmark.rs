@@ -180,7 +180,7 @@ pub(super) const ENGLISH: BenchmarkTexts = BenchmarkTexts {
     verdict: "Verdict",
     judge_said: "What the judge said",
     judge_reasoning: "Reasoning before the reply",
-    judge_reasoning_lead: "The judge's reasoning before its reply. No verdict is read in it.",
+    judge_reasoning_lead: "The judge's reasoning before its reply. The verdict is never taken from it.",
     earlier_reply: "An earlier reply, which could not be read",
     after_requests: "after {n} {n:request|requests}",
     game: "game {n}",
@@ -223,7 +223,7 @@ pub(super) const ENGLISH: BenchmarkTexts = BenchmarkTexts {
     right_side: "Right",
     share_link: "Link to this view",
     people: "What people said",
-    people_lead: "In closed campaigns over the same item: how often each answer was preferred, or its mean score and the number of scores.",
+    people_lead: "In closed campaigns that contained the same item: how often each answer was preferred, or its mean score and the number of scores.",
     arena_votes: "How visitors voted",
     arena_votes_lead: "Rated votes of the arena on battles with this question alone and no images: how often each model won, and how often neither \
                        did. Upper and lower case, spaces and punctuation make no difference.",

@@ -93,8 +93,8 @@ pub(super) const ENGLISH: CampaignTexts = CampaignTexts {
     scripts_needed: "This page needs JavaScript: switch it on and reload.",
     what_is_kept: "Your judgements are stored under a number instead of your name. No annotator sees what others decided, or \
                    which model wrote an answer.",
-    not_stored: "Your browser stores nothing for this site. To go on later, use your own link, which the page shows below once you have \
-                 begun: in a new tab, the link that you were sent takes another place.",
+    not_stored: "Your browser stores no data for this site. To continue later, use your own link, which the page shows below once you have \
+                 begun: opening the link that you were sent in a new tab uses up another place.",
     begin: "Begin",
     prompt: "Question",
     reference: "Reference answer",
@@ -116,7 +116,7 @@ pub(super) const ENGLISH: CampaignTexts = CampaignTexts {
     much_better_b: "B is much better",
     preference_keys: "Keys: the digits from left to right, U to undo",
     store: "Save and continue",
-    unanswered: "To answer first: ",
+    unanswered: "Still to answer: ",
     optional: "(optional)",
     scale_low: "low",
     scale_high: "high",
@@ -132,7 +132,7 @@ pub(super) const ENGLISH: CampaignTexts = CampaignTexts {
     finished: "That was the last one. Thank you!",
     finished_explained: "Everything you decided is stored. You can close this page. Where other people leave items unjudged, this link may have more for you later.",
     retry: "Try again",
-    own_link: "Your own link: keep it to go on later or on another device.",
+    own_link: "Your own link: keep it to continue later or on another device.",
     completion: "Return to the site that sent you",
     script: CampaignScriptTexts {
         progress: "{done} of {of} done",
@@ -164,7 +164,7 @@ pub(super) const ENGLISH: CampaignTexts = CampaignTexts {
                             earlier one.",
         link_full: "All places of this link are taken. Ask the person who invited you for another one.",
         because_quota: "You have made all the judgements that your link allows.",
-        because_separated: "The campaign has ended: the judgements of all together are enough to tell the answers apart.",
+        because_separated: "The campaign has ended: all judgements together are enough to tell which answers are better.",
         because_max_judgements: "The campaign has ended: it has as many judgements as were planned.",
     },
 };

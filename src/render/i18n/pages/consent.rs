@@ -92,13 +92,13 @@ pub(super) const ENGLISH: ConsentTexts = ConsentTexts {
     link: "What is stored",
     agree: "Agree and ask",
     later: "Not now",
-    version: "Version of this text: {version}. You are asked once, and again when it changes.",
+    version: "Version of this text: {version}. You are asked once, and again when the text changes.",
     always: &[
         "Your question is sent to the models that answer it, and so to the companies or people who run them. Write nothing personal or confidential.",
         "Your vote is published with the two models, without your question and without your name.",
     ],
-    images: "Images that you add are sent to the models, too, and kept beside your question. What a camera or a program wrote into the file, \
-             such as place, time and device, is removed first.",
+    images: "Images that you add are sent to the models, too, and kept beside your question. Hidden details in the file, \
+             such as place, time and device, are removed first.",
     privacy: "More about privacy: {address}",
 };
 

@@ -1,6 +1,8 @@
 //! Texts of the page of correlations. Texts of its charts are in [`charts`](crate::i18n::charts).
 
+use crate::domain::correlation::snapshot::UnusableReason;
 use crate::domain::stats::Undefined;
+use crate::domain::stats::convex_mixture::MixtureError;
 
 /// The texts of one language.
 pub struct CorrelationTexts {
@@ -84,12 +86,15 @@ pub struct CorrelationTexts {
     pub verdict: &'static str,
     pub verdicts: [&'static str; 3],
     pub why_none: fn(Undefined) -> String,
+    pub why_no_mixture: fn(MixtureError) -> String,
+    /// Why a series cannot be used; `None` where there is only an English message.
+    pub why_unusable: fn(&UnusableReason) -> Option<String>,
 }
 
 pub(super) const ENGLISH: CorrelationTexts = CorrelationTexts {
     title: "Correlations",
     lead: "How well do benchmarks and judges predict what people prefer? Every series here has one number per model; any two can be compared over the models that both include.",
-    computing: "The correlations are being computed. Come back in a moment; the papers' own studies are below.",
+    computing: "The correlations are being computed. Reload the page in a moment; the papers' own studies are below.",
     as_of: "As of",
     drawn: "votes and judged items resampled {n} {n:time|times}",
     nothing_own: "There are no votes and no benchmarks yet, so this page compares the results that the papers published. Vote in a few battles, import votes with “langya import votes FILE”, or run a benchmark with “langya bench run SUITE”: this page updates automatically.",
@@ -165,6 +170,8 @@ pub(super) const ENGLISH: CorrelationTexts = CorrelationTexts {
     verdict: "Verdict",
     verdicts: ["reproduced", "contradiction", "not published"],
     why_none: |why| why.to_string(),
+    why_no_mixture: |why| why.to_string(),
+    why_unusable: |_| None,
 };
 
 pub(super) const CHINESE: CorrelationTexts = CorrelationTexts {
@@ -245,7 +252,13 @@ pub(super) const CHINESE: CorrelationTexts = CorrelationTexts {
     ours: "重算值",
     verdict: "结论",
     verdicts: ["复现", "矛盾", "论文未给出"],
-    why_none: |why| match why {
+    why_none: why_none_in_chinese,
+    why_no_mixture: why_no_mixture_in_chinese,
+    why_unusable: why_unusable_in_chinese,
+};
+
+fn why_none_in_chinese(why: Undefined) -> String {
+    match why {
         Undefined::TooFew { found, needed } => format!("只有 {found} 个，至少需要 {needed} 个"),
         Undefined::Lengths { x, y } => format!("一个序列有 {x} 个值，另一个有 {y} 个"),
         Undefined::Constant(series) => {
@@ -258,5 +271,32 @@ pub(super) const CHINESE: CorrelationTexts = CorrelationTexts {
         Undefined::MeanNotPositive => "平均值不大于零".to_owned(),
         Undefined::NoSpread => "每次重抽样的结果都相同，看不出它有多不确定".to_owned(),
         Undefined::Nothing => "没有可比较的".to_owned(),
-    },
-};
+    }
+}
+
+fn why_no_mixture_in_chinese(why: MixtureError) -> String {
+    match why {
+        MixtureError::Undefined(why) => format!("混合与目标没有相关系数：{}", why_none_in_chinese(why)),
+        MixtureError::Series { number, why } => {
+            format!("第 {number} 个序列与目标没有相关系数：{}", why_none_in_chinese(why))
+        }
+        MixtureError::Scale(number) => format!("第 {number} 个序列与最大的序列相比过小，无法混合"),
+        MixtureError::Count(series) => format!("无法混合 {series} 个序列"),
+        MixtureError::Grid { steps, series } => format!("{series} 个序列各 {steps} 步的网格过细"),
+    }
+}
+
+fn why_unusable_in_chinese(reason: &UnusableReason) -> Option<String> {
+    Some(match reason {
+        UnusableReason::TooManyPrompts { votes } => {
+            format!("超过 {votes} 票后，本页不再计算长问题的序列，可用 langya correlate 查看")
+        }
+        UnusableReason::SameModel { series, names: [one, other], model } => {
+            format!("{series} 中既有 {one} 又有 {other}，别名表却把两者都指向 {model}：请从别名表中去掉一个")
+        }
+        UnusableReason::NoData { suite } => {
+            format!("评测 {suite} 在本站没有数据：请用 langya import suite {suite} FILE 导入其文件")
+        }
+        UnusableReason::Other => return None,
+    })
+}

@@ -13,10 +13,10 @@ pub(super) fn chinese(reason: &str) -> Option<String> {
 }
 
 fn part(part: &str) -> Option<String> {
-    fixed(part).map(str::to_owned).or_else(|| leak(part)).or_else(|| voter_test(part))
+    translate_fixed_reason(part).map(str::to_owned).or_else(|| leak(part)).or_else(|| voter_test(part))
 }
 
-fn fixed(reason: &str) -> Option<&'static str> {
+fn translate_fixed_reason(reason: &str) -> Option<&'static str> {
     Some(match reason {
         "the visitor chose both models" => "访客选定了两个模型",
         "the visitor chose the model, which answered alone" => "访客选定了模型，由它单独回答",
@@ -30,7 +30,7 @@ fn fixed(reason: &str) -> Option<&'static str> {
 /// Translates a reason of `domain::integrity::identity_leak::Leak`.
 fn leak(part: &str) -> Option<String> {
     let number = |turn: &str| turn.parse::<u32>().ok();
-    if let Some(turn) = between(part, "the prompt of turn ", " speaks to a model by name") {
+    if let Some(turn) = text_between(part, "the prompt of turn ", " speaks to a model by name") {
         return Some(format!("第 {} 轮的提问以名称称呼了某个模型", number(turn)?));
     }
     let place = part.strip_suffix(" says which model or maker wrote it")?;
@@ -54,9 +54,9 @@ fn voter_test(part: &str) -> Option<String> {
     let (found, q) = result.strip_suffix(')')?.rsplit_once(" (q = ")?;
     let found = if let Some(votes) = found.strip_suffix(" votes that are unlikely together") {
         format!("{votes} 张选票同时出现的可能性很小")
-    } else if let Some((votes, model)) = leaning(found, " votes that lean for ") {
+    } else if let Some((votes, model)) = split_direction(found, " votes that lean for ") {
         format!("{votes} 张选票比其他人的更偏向 {model}")
-    } else if let Some((votes, model)) = leaning(found, " votes that lean against ") {
+    } else if let Some((votes, model)) = split_direction(found, " votes that lean against ") {
         format!("{votes} 张选票比其他人的更不利于 {model}")
     } else {
         let (wins, rest) = found.split_once(" of ")?;
@@ -67,11 +67,11 @@ fn voter_test(part: &str) -> Option<String> {
     Some(format!("{test}：{found}（q = {q}）"))
 }
 
-fn leaning<'p>(found: &'p str, direction: &str) -> Option<(&'p str, &'p str)> {
+fn split_direction<'p>(found: &'p str, direction: &str) -> Option<(&'p str, &'p str)> {
     found.strip_suffix(" more than those of others")?.split_once(direction)
 }
 
-fn between<'p>(text: &'p str, before: &str, after: &str) -> Option<&'p str> {
+fn text_between<'p>(text: &'p str, before: &str, after: &str) -> Option<&'p str> {
     text.strip_prefix(before)?.strip_suffix(after)
 }
 

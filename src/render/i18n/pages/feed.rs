@@ -10,7 +10,7 @@ pub struct FeedTexts {
 }
 
 pub(super) const ENGLISH: FeedTexts = FeedTexts {
-    subtitle: "Days on which ranks changed. The latest entry is updated as that day's votes come in.",
+    subtitle: "One entry for each day on which ranks changed. The latest entry is updated as that day's votes come in.",
     entry: "Ranks on {date}, after {votes} {votes:vote|votes}",
     joined: "{model}: new, rank {to}",
     moved: "{model}: rank {from} → {to}",

@@ -71,7 +71,7 @@ pub(super) const ENGLISH: HistoryTexts = HistoryTexts {
     all: "Show all",
     empty: "There are no battles in this session yet.",
     begin: "Begin a battle",
-    not_found: "None of your questions contains that.",
+    not_found: "None of your questions contains these words.",
     older: "Older battles",
     shared: "Shared",
     turns: "{n} {n:turn|turns}",
@@ -87,7 +87,7 @@ pub(super) const ENGLISH: HistoryTexts = HistoryTexts {
     no_vote: "You did not vote on this battle, so the names stay hidden.",
     open: "You have not voted on this battle yet, so the names stay hidden.",
     go_on: "Continue this battle",
-    voided: "An answer failed, so this battle did not count. The names stay hidden.",
+    voided: "A model failed to answer, so this battle did not count. The names stay hidden.",
     shared_by: "A battle that a visitor shares",
     shared_outcomes: [
         "The visitor found A better before the names were shown.",
@@ -110,11 +110,11 @@ pub(super) const ENGLISH: HistoryTexts = HistoryTexts {
     export_explained: "A file with everything that is stored about this browser’s battles: your questions, the replies, your votes and what they revealed.",
     export: "Export my data",
     delete: "Delete my texts",
-    delete_explained: "This deletes all your questions and the replies to them. Links that you shared stop working, and a battle under way ends. Your votes stay, without text and without a name, so the ratings do not change.",
-    delete_forgets: "This browser also forgets the number that connects it with them.",
-    delete_limits: "It does not reach what was published or exported before, the operator’s backups, what judge models wrote about the replies, or what the providers of the models keep. It cannot be undone.",
+    delete_explained: "This deletes all your questions and the replies to them. Links that you shared stop working, and a battle in progress ends. Your votes stay, without text and without a name, so the ratings do not change.",
+    delete_forgets: "This browser also forgets the number that links it to your votes.",
+    delete_limits: "This does not delete anything that was already published or exported, the operator’s backups, comments by judge models on the replies, or data that the providers of the models keep. It cannot be undone.",
     delete_now: "Delete all my questions and the replies",
-    deleted: "Your questions and the replies to them are deleted. Your votes stay as anonymous rows.",
+    deleted: "Your questions and the replies to them are deleted. Your votes stay, without your name.",
 };
 
 pub(super) const CHINESE: HistoryTexts = HistoryTexts {

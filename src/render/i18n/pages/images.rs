@@ -20,6 +20,8 @@ pub struct ImageScriptTexts {
     pub not_sent: &'static str,
     /// Shown after a reload of the page, which loses images.
     pub not_kept: &'static str,
+    /// Follows the reason why the arena has refused an image.
+    pub left_out: &'static str,
     pub error_image_too_large: &'static str,
     pub error_image_unusable: &'static str,
     pub error_image_unknown: &'static str,
@@ -37,7 +39,8 @@ pub(super) const ENGLISH: ImageTexts = ImageTexts {
         remove: "Remove image {n}",
         sending: "Sending the images …",
         not_sent: "The images could not be sent. Check your connection and try again.",
-        not_kept: "Images are not kept when the page is loaded again. Add them again.",
+        not_kept: "Images are lost when the page is reloaded. Add them again.",
+        left_out: "{why} It is no longer attached: send the question again without it.",
         error_image_too_large: "This image is too large. Choose one of at most {limit} MB.",
         error_image_unusable: "This is not a readable PNG, JPEG or WebP image. Choose another file, with at most 50 million pixels.",
         error_image_unknown: "An image is no longer stored. Send the question again.",
@@ -57,6 +60,7 @@ pub(super) const CHINESE: ImageTexts = ImageTexts {
         sending: "正在发送图片……",
         not_sent: "图片未能发送。请检查网络连接后重试。",
         not_kept: "重新载入页面后，所选图片不会保留，请重新添加。",
+        left_out: "{why}该图片已移除，可直接重新发送问题。",
         error_image_too_large: "图片过大，请选择不超过 {limit} MB 的图片。",
         error_image_unusable: "无法读取该文件。请选择 PNG、JPEG 或 WebP 图片，不超过 5000 万像素。",
         error_image_unknown: "有图片已失效，请重新发送问题。",

@@ -2,6 +2,7 @@
 
 use super::slice_names::SliceTexts;
 use crate::domain::battle_judging::agreement::{MissingReason, SliceKind, UNKNOWN_DISTANCE};
+use crate::domain::rating::votes::slice::SliceColumn;
 use crate::domain::stats::{SeriesSide, Undefined};
 
 /// The texts of one language.
@@ -50,11 +51,11 @@ pub struct JudgesTexts {
 impl JudgesTexts {
     /// Display name of a slice of the battles.
     pub fn part(&self, by: SliceKind, value: &str, slices: &SliceTexts) -> String {
-        let labelled = |label: &str| label.replace("{name}", slices.name(value));
+        let labelled = |label: &str, column| label.replace("{name}", slices.of(column, value));
         match (by, value) {
-            (SliceKind::Language, _) => labelled(self.language),
-            (SliceKind::Category, _) => labelled(self.category),
-            (SliceKind::Intent, _) => labelled(self.intent),
+            (SliceKind::Language, _) => labelled(self.language, SliceColumn::Language),
+            (SliceKind::Category, _) => labelled(self.category, SliceColumn::Category),
+            (SliceKind::Intent, _) => labelled(self.intent, SliceColumn::Intent),
             (SliceKind::Turns, "first") => self.first_turn.to_owned(),
             (SliceKind::Turns, _) => self.several_turns.to_owned(),
             (SliceKind::Distance, UNKNOWN_DISTANCE) => self.unknown_distance.to_owned(),
@@ -65,7 +66,7 @@ impl JudgesTexts {
 
 pub(super) const ENGLISH: JudgesTexts = JudgesTexts {
     title: "Judges and people",
-    lead: "Some battles are shown to judge models after the vote, in both orders of the sides. A judge prefers a side only where both orders say so; where they differ, its verdict is a tie. Intervals are at the leaderboard's confidence level.",
+    lead: "Some battles are shown to judge models after the vote, in both orders of the sides. A judge's verdict names a better side only if it prefers that side in both orders; otherwise it is a tie. Intervals are at the leaderboard's confidence level.",
     nothing: "No battle has been judged yet.",
     judge: "Judge",
     instructions: "Instructions",
@@ -96,7 +97,7 @@ pub(super) const ENGLISH: JudgesTexts = JudgesTexts {
     bound: "a bound",
     spearman: "Spearman's correlation of the ratings: {value}",
     kendall: "Kendall's: {value}",
-    otherwise: "Pairs of models in another order: {n} of {all}.",
+    otherwise: "Pairs of models in a different order: {n} of {all}.",
     unbounded: "These numbers leave out {n} {n:model that only won or only lost: its rating is a bound|models that only won or only lost: their ratings are bounds}.",
     between: "Agreement between judges",
     between_reading: "On the battles that both have judged.",

@@ -51,7 +51,7 @@ impl LabelTexts {
 
 pub(super) const ENGLISH: LabelTexts = LabelTexts {
     title: "What was your question about?",
-    lead: "The leaderboard can show the votes on one category of questions, or on one intent: what people want from the answer. If your question is in the wrong one, choose the right one. It counts from now on, unless a reviewer has decided.",
+    lead: "The leaderboard can show the votes on one category of questions, or on one intent: what people want from the answer. If your question is in the wrong one, choose the right one. Your choice counts from now on, unless a reviewer has already decided.",
     unlabeled: "not sorted yet",
     by_visitor: "as you said",
     by_model: "proposed by the classifier",

@@ -53,11 +53,11 @@ pub(super) const CHINESE: LevelTexts = LevelTexts {
     side_unclear: "这可能只是偶然。",
 };
 
-fn whole(share: f64) -> String {
+fn format_percent(share: f64) -> String {
     format!("{:.0}", 100.0 * share)
 }
 
-fn signed(share: f64) -> String {
+fn format_signed_percent(share: f64) -> String {
     // Avoids a negative zero.
     format!("{:+.0}", (100.0 * share).round() + 0.0)
 }
@@ -66,8 +66,8 @@ impl LevelTexts {
     /// Share of prompts in percent for which a model is good enough, with its interval; `None` if unknown.
     pub fn level(&self, model: &RankedModel) -> Option<(String, String)> {
         let range = model.good_enough_lower.zip(model.good_enough_upper);
-        let range = range.map(|(lower, upper)| format!("{} – {}", whole(lower), whole(upper)));
-        Some((whole(model.good_enough?), range.unwrap_or_else(|| "–".to_owned())))
+        let range = range.map(|(lower, upper)| format!("{} – {}", format_percent(lower), format_percent(upper)));
+        Some((format_percent(model.good_enough?), range.unwrap_or_else(|| "–".to_owned())))
     }
 
     /// Change of this share between the halves of the votes; a dash if unknown.
@@ -79,13 +79,13 @@ impl LevelTexts {
             (_, true) => self.falling,
             _ => self.unclear,
         };
-        let [change, lower, upper] = [change, lower, upper].map(signed);
+        let [change, lower, upper] = [change, lower, upper].map(format_signed_percent);
         fill(text, &[("change", &change), ("lower", &lower), ("upper", &upper)])
     }
 
     /// Effect of the side on votes between equally good models.
     pub fn side_effect(&self, effect: &StyleEffect) -> String {
-        let share = |log_odds: f64| whole(1.0 / (1.0 + (-log_odds).exp()));
+        let share = |log_odds: f64| format_percent(1.0 / (1.0 + (-log_odds).exp()));
         let [value, lower, upper] = [effect.coefficient, effect.lower, effect.upper].map(share);
         let clear = effect.lower > 0.0 || effect.upper < 0.0;
         let text = fill(self.side_effect, &[("share", &value), ("lower", &lower), ("upper", &upper)]);
@@ -113,6 +113,6 @@ mod tests {
 
     #[test]
     fn a_small_change_has_no_sign_before_zero() {
-        assert_eq!([0.004, -0.004, -0.03, 0.05].map(signed), ["+0", "+0", "-3", "+5"]);
+        assert_eq!([0.004, -0.004, -0.03, 0.05].map(format_signed_percent), ["+0", "+0", "-3", "+5"]);
     }
 }

@@ -185,7 +185,7 @@ pub(super) const ENGLISH: RegisterTexts = RegisterTexts {
         "Active",
     ],
     models: "All models",
-    models_reading: "A retired model keeps its row. Days in battles and shares are those of this arena; imported votes are counted apart, and a model that was only imported shows their days. The weight says how often a model is drawn: one of weight 2 is twice as likely as one of weight 1 where pairs are drawn by weight.",
+    models_reading: "A retired model keeps its row. Days in battles and shares are those of this arena; imported votes are counted separately, and a model that has only imported votes shows the days of those votes. The weight says how often a model is drawn: one of weight 2 is twice as likely as one of weight 1 where pairs are drawn by weight.",
     model: "Model",
     state: "State",
     weight: "Weight",
@@ -233,7 +233,7 @@ pub(super) const ENGLISH: RegisterTexts = RegisterTexts {
         "Public: ids, names, makers, licences, states, weights, reasons, days and shares in battles, the pairing policy, and which entries are the same model of a provider. Private: addresses of servers, keys, and the names that models have at their providers.",
         "Two entries are the same provider model if they request the same model name from the same host and port. The arena keeps only a keyed digest of these, so the register can show this without revealing them. A model behind two addresses is not recognised.",
         "A change is recorded when the settings in force change, by one instance, and is never changed or deleted. Reasons come from the operator: “reason” in the settings, or the command “langya models reason”.",
-        "A model without a recorded change was imported with votes, or left before the register began.",
+        "A model without a recorded change was imported with votes, or was removed before the register began.",
     ],
 };
 

@@ -59,7 +59,7 @@ pub struct ModeScriptTexts {
     /// For modes with all models chosen.
     pub known: KnownTexts,
     /// For the mode with a single model.
-    pub alone: AloneTexts,
+    pub alone: DirectModeTexts,
 }
 
 #[derive(Serialize)]
@@ -86,7 +86,7 @@ pub struct KnownTexts {
 }
 
 #[derive(Serialize)]
-pub struct AloneTexts {
+pub struct DirectModeTexts {
     pub started: &'static str,
     pub both_ended: &'static str,
     pub wait_for_both: &'static str,
@@ -154,17 +154,17 @@ pub(super) const ENGLISH: ModeTexts = ModeTexts {
         known: KnownTexts {
             error_voided: "A model that you chose did not answer, and chosen models are not replaced. Ask again, or start over with another model.",
             error_empty_reply: "There is no complete answer, so there is nothing to vote on. Ask again, or start over with another model.",
-            confirmation_running: "Nothing is sent yet. Your vote is sent in two seconds; if you pick a reason, it waits two minutes for you.",
-            confirmation_waiting: "Nothing is sent yet. Take your time; your vote is sent when you ask for it, leave this page, or touch nothing for two minutes.",
+            confirmation_running: "Nothing is sent yet. Your vote is sent in two seconds; if you pick a reason, you have two minutes.",
+            confirmation_waiting: "Nothing is sent yet. Take your time; your vote is sent when you press the button, leave this page, or do nothing for two minutes.",
         },
-        alone: AloneTexts {
+        alone: DirectModeTexts {
             started: "The model is answering.",
             both_ended: "The reply has ended. You can vote now.",
             wait_for_both: "You can vote when the reply has ended.",
             revealed: "Your vote is saved.",
             chose_a: "You found the reply good.",
             chose_both_bad: "You found the reply not good.",
-            chat_on: "Go on with this model…",
+            chat_on: "Continue with this model…",
             chat_ended: "The reply has ended.",
         },
     },
@@ -227,7 +227,7 @@ pub(super) const CHINESE: ModeTexts = ModeTexts {
             confirmation_running: "尚未提交。投票将在两秒后提交；选择理由后，最多等两分钟。",
             confirmation_waiting: "尚未提交。不用着急，你确认、离开本页或两分钟没有操作时才会提交。",
         },
-        alone: AloneTexts {
+        alone: DirectModeTexts {
             started: "模型正在回答。",
             both_ended: "回答已结束，可以投票了。",
             wait_for_both: "回答结束后才能投票。",

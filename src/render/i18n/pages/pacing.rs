@@ -60,7 +60,7 @@ pub(super) const ENGLISH: PacingTexts = PacingTexts {
             PacingKind::Whole => format!(
                 "Pacing here is “whole”: both replies are held back until both have ended and the slower model would have \
                  written the longer one. They begin together after {starts} seconds, or a multiple of the last. So timing does \
-                 not reveal which side is the slower model; how long both took together shows only in steps."
+                 not reveal which side is the slower model; the total time of both shows only in coarse steps."
             ),
             PacingKind::Raw => "Pacing here is “raw”: text appears as the models write it. Their speeds are visible before the vote, and anyone who knows \
                 a model by its speed can identify the sides."
@@ -71,9 +71,9 @@ pub(super) const ENGLISH: PacingTexts = PacingTexts {
         format!(
             "Measured: a classifier that sees only the timing, and knows the pair, identified the slower side in \
              {:.0} % of the battles, where guessing gives 50 %. It identified which of six pairs met in {:.0} % (guessing: 17 %), \
-             that a model which reasons before it writes took part in {:.0} %, and a slow one in {:.0} % (guessing: 50 %). \
-             What it costs: the first text came after {:.0} seconds at the median and within {:.0} seconds in nine battles of \
-             ten, the vote opened after {:.0} and {:.0} seconds.",
+             whether a model that reasons before it writes took part in {:.0} %, and whether a slow one did in {:.0} % (guessing: 50 %). \
+             The waiting that this costs: the first text came after {:.0} seconds at the median and within {:.0} seconds in nine battles of \
+             ten; the vote opened after {:.0} seconds at the median and within {:.0} seconds in nine battles of ten.",
             metrics.side,
             metrics.pair,
             metrics.reasoning,
@@ -85,8 +85,8 @@ pub(super) const ENGLISH: PacingTexts = PacingTexts {
         )
     },
     origin: "These numbers are from simulated battles of four models, a fast, a slow, a reasoning and a bursty one, with identical \
-             texts of different lengths and the default settings. They hold where both replies were about the same work for their models: \
-             if one needs far more, as for a harder task, or is a few words in another script, the time of the battle can reveal its side. The text itself \
+             texts of different lengths and the default settings. They apply if both replies were about the same work for their models: \
+             if one reply needs far more work, such as a harder task, or is only a few words in another script, the timing can reveal its side. The text itself \
              may still reveal who wrote it.",
 };
 

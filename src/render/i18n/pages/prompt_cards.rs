@@ -69,8 +69,8 @@ pub(super) const ENGLISH: CardTexts = CardTexts {
     ],
     practice: "Only practice models answer here. How to add real ones",
     practice_ways: &[
-        "The built-in practice models are small programs, good for trying the arena out. They drop out as soon as a real model is configured. If you run this arena:",
-        "On the machine of this arena, run: langya models add --from ADDRESS, with the address of your vLLM, LiteLLM, llama.cpp or Ollama server or of a provider such as OpenRouter. A provider needs a key: set it in a variable, and add --key-env with the variable's name. The command writes the models into langya.toml, and the arena picks them up automatically. Then ask each with langya models check.",
+        "The built-in practice models are small programs, good for trying the arena out. They stop taking part as soon as a real model is configured. If you run this arena:",
+        "On the machine of this arena, run: langya models add --from ADDRESS, with the address of your vLLM, LiteLLM, llama.cpp or Ollama server or of a provider such as OpenRouter. A provider needs a key: set it in a variable, and add --key-env with the variable's name. The command writes the models into langya.toml, and the arena picks them up automatically. Then test each one with langya models check.",
         "Or start Ollama, llama.cpp, vLLM or LM Studio on this machine, or set OPENAI_API_KEY or ANTHROPIC_API_KEY, and start the arena again: it finds them.",
     ],
 };

@@ -60,10 +60,10 @@ pub(super) const ENGLISH: PublicLogTexts = PublicLogTexts {
     lead: "Every vote and every exclusion is an entry of an append-only log. Anybody can check that no entry was changed, moved or taken out, \
            and that the leaderboard follows from the entries.",
     state: "The latest checkpoint",
-    none_yet: "Nothing is signed yet. The first checkpoint follows within a few seconds of the start.",
+    none_yet: "Nothing is signed yet. The first checkpoint follows a few seconds after the arena starts.",
     signed: "Number of entries: {entries}. Signed {time}.",
     behind: "The log is behind: it lacks votes that should be in it by now, or cannot take new ones. All votes are counted and will be \
-             added. Until then, new votes get no signed promise of a time.",
+             added. Until then, new votes get no signed promise of when they will be in the log.",
     origin: "Name",
     key: "Key",
     root: "Root hash",
@@ -71,7 +71,7 @@ pub(super) const ENGLISH: PublicLogTexts = PublicLogTexts {
     witnesses: "Witnesses",
     receipt: "Your receipt",
     receipt_reading: "After a vote, the result links here with the vote's id, which only you have. Keep the proof: with it you can show \
-                      later that your vote was logged, and as what.",
+                      later that your vote was logged, and with which outcome.",
     vote_id: "Id of the vote",
     look_up: "Look it up",
     unknown_vote: "There is no vote with this id. Copy it from the link below the result of your vote.",
@@ -94,8 +94,8 @@ pub(super) const ENGLISH: PublicLogTexts = PublicLogTexts {
     contents_reading: [
         "A vote: models, outcome, time, turns, language, labels, pairing policy and the probability of the pair, and the rules that excluded it.",
         "An exclusion or its withdrawal: the number of the vote, the rule, the reason and the time.",
-        "No texts, no address, no account and no session. Voters appear under a random name. A salted hash commits to the texts; where the \
-         salt is deleted, the hash reveals nothing any more, and every proof still holds.",
+        "No texts, no address, no account and no session. Voters appear under a random name. A salted hash commits to the texts; once the \
+         salt is deleted, the hash reveals nothing, and every proof remains valid.",
     ],
     menu: "Vote log",
     receipt_link: "Receipt in the public vote log",

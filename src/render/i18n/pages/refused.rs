@@ -122,7 +122,7 @@ pub struct ForeignHostTexts {
 pub(super) const ENGLISH: RefusedTexts = RefusedTexts {
     address: RefusedText {
         title: "This address does not work",
-        lead: "The address asks this page for something that it does not offer.",
+        lead: "The address contains an option that this page does not have.",
         action: "Open the page without these options",
     },
     missing: RefusedText {
@@ -142,7 +142,7 @@ pub(super) const ENGLISH: RefusedTexts = RefusedTexts {
     },
     form: RefusedText {
         title: "This form has expired",
-        lead: "It was made before you signed in again, or does not come from this arena's own page. Go back, reload the page and send it again.",
+        lead: "It was opened before you last signed in, or does not come from this arena's own page. Go back, reload the page and send it again.",
         action: "Go to the arena",
     },
     field: RefusedText {
@@ -157,7 +157,7 @@ pub(super) const ENGLISH: RefusedTexts = RefusedTexts {
     },
     failed: RefusedText {
         title: "That did not work",
-        lead: "The page could not be generated. Nothing that was acknowledged is lost.",
+        lead: "The page could not be generated. Nothing that the arena confirmed as saved is lost.",
         action: "Try again",
     },
     foreign_host: ForeignHostTexts {

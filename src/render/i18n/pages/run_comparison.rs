@@ -73,9 +73,9 @@ pub(super) const ENGLISH: RunComparisonTexts = RunComparisonTexts {
     before: "Earlier run",
     after: "Later run",
     show: "Compare",
-    no_runs: "There are no two runs of this suite yet.",
+    no_runs: "This suite does not have two runs yet.",
     changes: "What changed",
-    no_changes: "Nothing that the runs' manifests name: the same data, prompts and settings.",
+    no_changes: "Nothing: both runs recorded the same data, prompts and settings.",
     what: "What",
     changed: &[
         ("data", "Data file"),

@@ -1,13 +1,22 @@
 //! Display names of slices of the votes: languages, SuperCLUE's capabilities and URS's intents. Others are shown as spelt in the
 //! vote log.
 
+use crate::domain::language::language_name;
+use crate::domain::rating::votes::slice::SliceColumn;
+
 /// Names by the spelling of votes.
 pub struct SliceTexts {
     names: &'static [(&'static str, &'static str)],
 }
 
 impl SliceTexts {
-    /// Display name of a slice.
+    /// Display name of a slice of a column. A language has one name, however votes spell it.
+    pub fn of<'v>(&self, column: SliceColumn, slice: &'v str) -> &'v str {
+        let language = Some(slice).filter(|_| column == SliceColumn::Language).and_then(language_name);
+        self.name(language.unwrap_or(slice))
+    }
+
+    /// Display name of a category or an intent.
     pub fn name<'v>(&self, slice: &'v str) -> &'v str {
         self.names.iter().find(|(key, _)| *key == slice).map_or(slice, |(_, name)| name)
     }
@@ -108,7 +117,11 @@ mod tests {
         for (label, intent) in Scheme::Urs.labels().zip(INTENTS) {
             assert_eq!([ENGLISH.name(label), CHINESE.name(label)], [intent.title, intent.chinese], "as in benchmarks");
         }
-        assert_eq!(CHINESE.name("English"), "英语");
+        for english in ["English", "en", "en-GB"] {
+            assert_eq!(CHINESE.of(SliceColumn::Language, english), "英语");
+            assert_eq!(ENGLISH.of(SliceColumn::Language, english), "English");
+        }
+        assert_eq!(ENGLISH.of(SliceColumn::Category, "en"), "en", "only languages have codes");
         assert_eq!(CHINESE.name("my own slice"), "my own slice");
     }
 }

@@ -114,7 +114,7 @@ pub(super) const ENGLISH: ValueTexts = ValueTexts {
     reading_points: &[
         "“Cannot be told apart” does not mean equal: it means that these votes are consistent with no difference. With few votes, hardly any two models can be told apart. The largest difference that the votes allow shows what choosing the cheaper model may cost in quality.",
         "The cost is what the arena's own answers would have cost: the mean length of a prompt, the same for all models, and the mean length of the model's own replies, times its prices. Lengths are this arena's own count of words and East Asian characters; a provider's count differs, and hidden reasoning is billed but not counted here. Only battles of one turn count, and only the latest votes.",
-        "“Unbeaten”: no other model is rated at least as high, costs at most as much, and is better in one of the two. “On speed”: the model is beaten on rating and cost, but not once the time to the first word and the speed count too. Unbeaten models form the Pareto set.",
+        "“Unbeaten”: no other model is rated at least as high, costs at most as much, and is better in one of the two. “On speed”: another model beats it on rating and cost, but none does when the time to the first word and the speed count too. Unbeaten models form the Pareto set.",
         "Times are medians of at least ten replies, to a tenth of a second and to two digits, so that they do not help to guess who is answering in a battle.",
         "Practice models, models with few votes, and models whose rating has no finite value or cannot be compared with the others are shown and never recommended.",
         "Prices are what the operator of this arena looked up, on the day and at the place given.",

@@ -9,7 +9,7 @@ use super::item_findings::ItemFindings;
 use super::{Analysis, Datum, ScoreEntry};
 use crate::domain::benchmark::Suite;
 use crate::domain::benchmark::analysis::failed_judgements::StatusCounts;
-use crate::domain::benchmark::analysis::five_level_verdicts::{LevelsOfModel, levels_by_model};
+use crate::domain::benchmark::analysis::five_level_verdicts::{BaselineGames, levels_by_model};
 use crate::domain::benchmark::analysis::item_scores::ItemPair;
 use crate::domain::benchmark::analysis::judges::{JudgePairAgreement, compare};
 use crate::domain::benchmark::analysis::length::{GameLengths, ScoredLength, longer_wins, within_items};
@@ -48,7 +48,7 @@ pub type Lengths = HashMap<(String, u32, String), u64>;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Findings {
     /// By displayed judge name and baseline.
-    levels: Vec<(String, LevelsOfModel)>,
+    levels: Vec<(String, BaselineGames)>,
     /// Judges with at least one judgement without a verdict.
     ends: Vec<(String, StatusCounts)>,
     /// By judge; counted for every suite of scores, and kept at the end only for suites that ask for probabilities.
@@ -193,7 +193,7 @@ impl Findings {
     }
 
     fn five_levels(&self, words: &FindingTexts) -> Analysis {
-        let row = |(judge, one): &(String, LevelsOfModel)| {
+        let row = |(judge, one): &(String, BaselineGames)| {
             let [lower, upper] = one.points_interval();
             let names = [judge, &one.model].map(|name| Datum::Text(name.clone()));
             let rates = [Some(one.win_rate), one.interval.map(|of| of.lower), one.interval.map(|of| of.upper)];
@@ -230,7 +230,7 @@ impl Findings {
                 Datum::Count(bias.first),
                 Datum::Count(bias.second),
                 Datum::Number(bias.changed().ok()),
-                Datum::Number(bias.towards_first().ok()),
+                Datum::Number(bias.first_position_preference().ok()),
             ]
         };
         table("position-bias", &words.position, self.position.iter().map(row).collect())
@@ -350,7 +350,7 @@ fn by_judge<'e>(
 }
 
 /// A judge's five-level verdicts, baseline by baseline.
-fn levels(judge: &str, judged: &[&ComparedJudgement<'_>]) -> Vec<(String, LevelsOfModel)> {
+fn levels(judge: &str, judged: &[&ComparedJudgement<'_>]) -> Vec<(String, BaselineGames)> {
     let baselines: BTreeSet<&str> = judged.iter().map(|one| one.baseline).collect();
     let of_baseline = |baseline: &str| {
         let own = judged.iter().filter(|one| one.baseline == baseline).map(|one| one.judgement);

@@ -32,8 +32,8 @@ fn row(run: &ReportedRun, language: Language) -> Vec<Datum> {
         Datum::Text(named(&run.models)),
         Datum::Text(or_dash(named(&run.judges))),
         Datum::Text(or_dash(run.baseline.clone())),
-        Datum::Text(or_dash(short(&manifest.questions_sha256))),
-        Datum::Text(or_dash(short(&manifest.prompts_sha256))),
+        Datum::Text(or_dash(short_hash(&manifest.questions_sha256))),
+        Datum::Text(or_dash(short_hash(&manifest.prompts_sha256))),
         Datum::Text(or_dash(seeds.join(", "))),
         Datum::Text(
             manifest.batch.map_or_else(|| or_dash(String::new()), |batch| yes_or_no(batch, language).to_owned()),
@@ -42,10 +42,10 @@ fn row(run: &ReportedRun, language: Language) -> Vec<Datum> {
 }
 
 fn short_settings(settings: &ParticipantSettings) -> String {
-    short(&settings.settings_sha256)
+    short_hash(&settings.settings_sha256)
 }
 
-fn short(hash: &str) -> String {
+fn short_hash(hash: &str) -> String {
     hash.chars().take(SHOWN_HASH_CHARS).collect()
 }
 

@@ -6,7 +6,7 @@ use super::findings::{ComparedJudgement, Findings, Lengths};
 use super::{PublishedScore, Report, ReportInput, ScoreEntry};
 use crate::domain::benchmark::analysis::item_scores::ItemPair;
 use crate::domain::benchmark::analysis::self_preference_matrix::SelfPreferenceMatrix;
-use crate::domain::benchmark::record::{BenchSet, BenchSuiteRow, ScoredJudgement};
+use crate::domain::benchmark::record::{AnswerRound, BenchSuiteRow, ScoredJudgement};
 use crate::domain::benchmark::runs::mixed_settings::MixedSettings;
 use crate::domain::benchmark::runs::run_manifest::ReportedRun;
 use crate::domain::benchmark::runs::run_selector::RunSelector;
@@ -87,12 +87,12 @@ impl SuiteResults {
     pub fn new(input: ResultsInput) -> Self {
         let ResultsInput { row, suite, data, way, filter, mut judgements, lengths, grid } = input;
         // Every judged model counts as evaluated, displayed or not.
-        let evaluated_models = owned(model_names(judgements.iter().map(|row| &row.judgement)));
+        let evaluated_models = owned_names(model_names(judgements.iter().map(|row| &row.judgement)));
         judgements.retain(|row| filter.matches(&row.judgement));
-        let findings = Findings::new(&compared(&judgements), &lengths);
+        let findings = Findings::new(&compared_judgements(&judgements), &lengths);
         let silent_judges = silent_judges(judgements.iter().map(|row| &row.judgement));
         let silent_judges: Vec<String> = silent_judges.into_iter().map(str::to_owned).collect();
-        let judges = owned(judge_names(judgements.iter().map(|row| &row.judgement)));
+        let judges = owned_names(judge_names(judgements.iter().map(|row| &row.judgement)));
         let mut by_baseline = JudgementsByBaseline::new();
         judgements.into_iter().for_each(|row| by_baseline.entry(row.baseline).or_default().push(row.judgement));
         let entries = ScoreEntry::all(suite.as_ref(), &data.items, &by_baseline, &evaluated_models);
@@ -103,8 +103,8 @@ impl SuiteResults {
 
     /// Suite, version and round of answers.
     #[must_use]
-    pub fn set(&self) -> BenchSet {
-        BenchSet { suite: self.row.suite.clone(), version: self.row.version.clone(), sample: self.way.sample }
+    pub fn set(&self) -> AnswerRound {
+        AnswerRound { suite: self.row.suite.clone(), version: self.row.version.clone(), sample: self.way.sample }
     }
 
     /// The models with judgements.
@@ -159,10 +159,10 @@ impl SuiteResults {
     }
 }
 
-fn owned(names: BTreeSet<&str>) -> BTreeSet<String> {
+fn owned_names(names: BTreeSet<&str>) -> BTreeSet<String> {
     names.into_iter().map(str::to_owned).collect()
 }
 
-fn compared(rows: &[ScoredJudgement]) -> Vec<ComparedJudgement<'_>> {
+fn compared_judgements(rows: &[ScoredJudgement]) -> Vec<ComparedJudgement<'_>> {
     rows.iter().map(|row| ComparedJudgement { judgement: &row.judgement, baseline: &row.baseline }).collect()
 }

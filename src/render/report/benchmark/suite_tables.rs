@@ -14,6 +14,7 @@ use crate::domain::benchmark::suites::superclue::CAPABILITIES;
 use crate::domain::benchmark::suites::urs::{CRITERIA, INTENTS, OBJECTIVE, SUBJECTIVE};
 use crate::domain::benchmark::table_layout::{self, TableKind};
 use crate::domain::language::Language;
+use crate::i18n::published_notes::published_source;
 use crate::i18n::reports::{ReportTexts, named, report_texts};
 
 /// Layout of a table.
@@ -101,7 +102,7 @@ fn of_series(
         let rows = models.iter().map(row).filter(|row| row.cells.iter().any(Option::is_some)).collect();
         Some(ReportTable {
             title: format!("{} · {}", named(name, language), table.title),
-            source: Some(source.to_owned()),
+            source: Some(published_source(source, language)),
             rows,
             ..table
         })

@@ -93,7 +93,7 @@ impl CampaignDocument {
             tables::agreement(report, words),
         ];
         parts.push(tables::judges(report, words));
-        parts.push(tables::dimensions(report, plan, (words, language)));
+        parts.push(tables::dimensions(report, plan, words, language));
         parts.extend(tables::questions(report, words, language));
         if audience == Audience::Operators {
             parts.push(tables::annotators(report, words));

@@ -145,7 +145,8 @@ pub(super) fn agreement(report: &CampaignReport, words: &CampaignReportTexts) ->
 pub(super) fn dimensions(
     report: &CampaignReport,
     plan: &CampaignPlan,
-    (words, language): (&CampaignReportTexts, Language),
+    words: &CampaignReportTexts,
+    language: Language,
 ) -> DocumentPart {
     let ids: Vec<String> = plan.rubric.map_or_else(Vec::new, CampaignRubric::ids);
     let scored = report.questions.iter().filter(|question| question.judgements > 0 && ids.contains(&question.question));
@@ -170,7 +171,7 @@ pub(super) fn dimensions(
 
 /// Sections of answers, one for each question.
 pub(super) fn questions(report: &CampaignReport, words: &CampaignReportTexts, language: Language) -> Vec<DocumentPart> {
-    let part = |(at, question)| question_part(at, question, (words, language));
+    let part = |(at, question)| question_part(at, question, words, language);
     report.questions.iter().enumerate().map(part).collect()
 }
 
@@ -178,7 +179,8 @@ pub(super) fn questions(report: &CampaignReport, words: &CampaignReportTexts, la
 fn question_part(
     at: usize,
     question: &QuestionSummary,
-    (words, language): (&CampaignReportTexts, Language),
+    words: &CampaignReportTexts,
+    language: Language,
 ) -> DocumentPart {
     let mean_of = |model: &Option<String>| match model {
         None => question.mean,

@@ -181,7 +181,7 @@ fn mixture(combination: &StudiedCombination) -> String {
     combination.of.iter().for_each(|name| line(&mut out, &[escaped(name), format!("{:.4}", found.weights[name])]));
     let (models, n) = (joined(&found.models), found.n);
     write!(out, "\n{n} models: {models}\n\n").expect(TEXT_GROWS);
-    writeln!(out, "{}\n", refitted(found)).expect(TEXT_GROWS);
+    writeln!(out, "{}\n", describe_permutation_test(found)).expect(TEXT_GROWS);
     out += &head(&["coefficient", "r of the numbers fitted to", "r leaving one out", "p"], 1);
     let left = match &found.leave_one_out {
         HeldOutCorrelations::Found(left) => Some(left),
@@ -193,13 +193,13 @@ fn mixture(combination: &StudiedCombination) -> String {
         line(&mut out, &[name.to_owned(), number(coefficient.r), left_r, left_p]);
     }
     if let HeldOutCorrelations::Undefined { undefined } = &found.leave_one_out {
-        write!(out, "\nLeaving one out: {}\n", escaped(undefined)).expect(TEXT_GROWS);
+        write!(out, "\nLeaving one out: {}\n", escaped(&undefined.to_string())).expect(TEXT_GROWS);
     }
     out + "\n"
 }
 
 /// p-value of the permutation test of Pearson's r. The p-value for given weights would be too small.
-fn refitted(found: &MixtureReport) -> String {
+fn describe_permutation_test(found: &MixtureReport) -> String {
     let PermutationReport { p, permutations, seed } = found.permutation_test;
     let (n, smallest) = (found.n, found.permutation_test.smallest_p(found.n));
     format!(

@@ -133,7 +133,7 @@ fn mixture(combination: &StudiedCombination) -> Vec<Vec<CsvCell<'_>>> {
     };
     let (left, no_left) = match found.map(|found| &found.leave_one_out) {
         Some(HeldOutCorrelations::Found(left)) => (Some(&left.pearson), None),
-        Some(HeldOutCorrelations::Undefined { undefined }) => (None, Some(undefined.clone())),
+        Some(HeldOutCorrelations::Undefined { undefined }) => (None, Some(undefined.to_string())),
         None => (None, None),
     };
     let undefined = no_left.or_else(|| left?.undefined.clone()).unwrap_or(undefined);

@@ -65,7 +65,7 @@ pub struct BenchPlanTexts {
 pub(super) const ENGLISH: BenchPlanTexts = BenchPlanTexts {
     title: "Plan a run",
     lead: "Choose suites, models and judges. The next step shows the requests and their expected cost. Nothing \
-           is asked before you confirm that.",
+           is sent before you confirm them.",
     choose: "Choose",
     suites: "Suites",
     no_suites: "No suite has data yet. Import a file with: langya import suite NAME FILE",
@@ -88,19 +88,19 @@ pub(super) const ENGLISH: BenchPlanTexts = BenchPlanTexts {
     batch_costs: "Costs are those of batches: batch_price of each model's prices, half of them where it is not set.",
     as_text: "Plan as text",
     text: "Plan in TOML",
-    text_hint: "As a file for langya bench run. A suite can have models, judges, rounds, an ablation and more of its own.",
+    text_hint: "In the form of a plan file for langya bench run. Each suite can have its own models, judges, rounds, ablation and more.",
     text_docs: "All keys",
     show_text: "Preview this text",
     show: "Preview requests and cost",
     dry_run: "Requests and expected cost",
-    dry_run_lead: "Expected: with as many retries as in runs so far. At most: no reply can be used, every request is tried as often as \
-                   the settings allow, and every reply is as long as it may be: as the longest so far, where a request sets no limit.",
+    dry_run_lead: "“Expected” assumes as many retries as in earlier runs. “At most” assumes that no reply can be used, that every request is tried as often as \
+                   the settings allow, and that every reply is as long as its limit allows or, without a limit, as the longest reply so far.",
     kept: "Stored already",
     requests: "Requests",
     at_most: "At most",
     cost: "Cost",
     together: "Total",
-    nothing: "Everything is stored already: nothing would be asked.",
+    nothing: "Everything is stored already: no request would be sent.",
     start: "Start",
     none_chosen: "Choose at least one suite and one model that answers.",
     bad_number: "Rounds must be a number from 1 to 20, seed and maximum requests whole numbers, and the budget an amount such as 2.5.",
@@ -118,7 +118,7 @@ pub(super) const ENGLISH: BenchPlanTexts = BenchPlanTexts {
     minutes: "about {n} min",
     waiting: "waiting",
     stop: "Stop the plan",
-    stopping: "The plan is being stopped: requests under way are finished.",
+    stopping: "The plan is being stopped: requests in progress are finished.",
     again: "Plan the same again",
     silent: "No instance has reported on the plan for a minute. The next leader instance continues it.",
 };

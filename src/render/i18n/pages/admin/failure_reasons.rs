@@ -37,11 +37,11 @@ fn known(stored: &str) -> Option<String> {
 
 /// Translates the failures of a run in the form of `RunRecord`: `crane: 2 × the reply was empty; 1 × empty answer; heron: …`.
 fn run_failures(stored: &str) -> Option<String> {
-    let parts: Option<Vec<String>> = stored.split("; ").map(counted).collect();
+    let parts: Option<Vec<String>> = stored.split("; ").map(translate_counted_reason).collect();
     Some(parts?.join("；"))
 }
 
-fn counted(part: &str) -> Option<String> {
+fn translate_counted_reason(part: &str) -> Option<String> {
     let (times, reason) = part.split_once(" × ")?;
     let (model, times) = times.rsplit_once(": ").map_or((None, times), |(model, times)| (Some(model), times));
     let times: u64 = times.parse().ok()?;
@@ -82,13 +82,13 @@ fn outage(kind: &str) -> Option<&'static str> {
         "its server has no connection left: raise its max_connections, or lower storage.max_connections" => {
             "服务器的连接已用完，请调高其 max_connections 或调低 storage.max_connections"
         }
-        "it refuses the user or the password: correct them, there or in storage.database" => {
+        "it refuses the user or the password: correct them on the server or in storage.database" => {
             "拒绝用户名或密码，请在服务器或 storage.database 中更正"
         }
         "its user lacks a right that the arena needs: GRANT it (`langya doctor` names it)" => {
             "用户缺少所需的权限，请用 GRANT 授予（langya doctor 会列出）"
         }
-        "it is read-only: name the primary, or turn default_transaction_read_only off" => {
+        "it is read-only: use the address of the primary server, or turn default_transaction_read_only off" => {
             "只读，请改用主库，或关闭 default_transaction_read_only"
         }
         "its server runs with fsync = off and would lose votes in a crash: turn it on" => {
@@ -99,7 +99,7 @@ fn outage(kind: &str) -> Option<&'static str> {
         }
         "the disk that holds it is full: free some space" => "所在磁盘已满，请清理空间",
         "the disk that holds the data folder is full: free some space" => "数据文件夹所在磁盘已满，请清理空间",
-        "the data folder cannot be read or written: look at its disk and its permissions" => {
+        "the data folder cannot be read or written: check its disk and its permissions" => {
             "无法读写数据文件夹，请检查磁盘和权限"
         }
         "another program holds its write lock: wait until that program ends, or end it (`fuser` on the file names it)" => {

@@ -91,7 +91,7 @@ pub(super) const ENGLISH: KeyTexts = KeyTexts {
     bad_name: "A key has a name of 1 to 60 characters.",
     no_scope: "A key needs at least one scope.",
     bad_days: "A key must expire within {n} days.",
-    unknown: "There is no such key in force.",
+    unknown: "There is no such valid key.",
 };
 
 pub(super) const CHINESE: KeyTexts = KeyTexts {

@@ -60,7 +60,7 @@ pub(super) const ENGLISH: ModerationTexts = ModerationTexts {
     title: "Moderation",
     lead: "What the moderation service flagged. Keep a text, or delete it with the others of its battle; the vote stays unless it is \
            excluded.",
-    no_service: "No moderation service is asked: moderation.base_url names none.",
+    no_service: "No moderation service is used: moderation.base_url is empty.",
     none: "Nothing was flagged yet.",
     failing: "The moderation service has not answered since {time}.",
     on_failure: ["Prompts are accepted unchecked.", "Prompts are refused."],
@@ -82,12 +82,12 @@ pub(super) const ENGLISH: ModerationTexts = ModerationTexts {
     look_at: "Review the flagged text of battle {id}",
     one_title: "Flagged text",
     battle: "Battle",
-    decide_lead: "Deleting removes all texts of this battle and the links to them from the database. Votes stay. Texts in backups, exports \
-                  and archives you have to delete yourself.",
+    decide_lead: "Deleting removes all texts of this battle and the links to them from the database. Votes stay. You have to delete texts in backups, exports \
+                  and archives yourself.",
     keep_note: "Keeping a text is final on this page: a deletion request can still delete it later. Key 1 moves to the button, Enter presses it.",
     keep: "Keep",
     remove: "Delete the texts of this battle",
-    remove_warning: "The texts are gone at once and cannot be brought back.",
+    remove_warning: "The texts are deleted at once and cannot be restored.",
     remove_now: "Delete now",
     its_vote: "Its vote, to exclude it",
     texts: "What was said",

@@ -107,8 +107,8 @@ pub(super) const ENGLISH: RequestTexts = RequestTexts {
     add_button: "Enter",
     one_title: "Deletion request",
     concerned: "Battles whose texts would be deleted: {n}.",
-    kept: "Prompts, replies and links to them are deleted from the database. Votes and judges' replies stay. Texts in backups, exports and \
-           archives you have to delete yourself.",
+    kept: "Prompts, replies and links to them are deleted from the database. Votes and judges' replies stay. You have to delete texts in backups, exports and \
+           archives yourself.",
     texts: "What was said",
     no_texts: "Nothing of this battle's texts is stored.",
     decide: "Decide",
@@ -117,8 +117,8 @@ pub(super) const ENGLISH: RequestTexts = RequestTexts {
     refuse: "Refuse",
     deleted: "Battles whose texts were deleted",
     unknown_battle: "There is no battle of this id or link.",
-    unknown_link: "No battle is shared by this link any more. Enter the id of the battle, as an export has it.",
-    unknown_visitor: "This battle was imported without its visitor. Ask for the texts of this battle only.",
+    unknown_link: "No battle is shared by this link any more. Enter the id of the battle instead; exports contain it.",
+    unknown_visitor: "This battle was imported without its visitor. Limit the request to the texts of this battle.",
     is_open: "A request for the same texts is already open.",
     is_decided: "This request has already been decided.",
     bad_reason: "Give a reason of 1 to {n} characters.",

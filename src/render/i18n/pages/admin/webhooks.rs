@@ -53,7 +53,7 @@ pub(super) const ENGLISH: WebhookTexts = WebhookTexts {
     next: "Next try",
     retry: "Send again",
     retry_of: "Send message {id} again",
-    unknown: "There is no such message that was given up.",
+    unknown: "No message that was given up has this id.",
 };
 
 pub(super) const CHINESE: WebhookTexts = WebhookTexts {

@@ -98,7 +98,7 @@ fn fit_text(fit: &GoodnessOfFit, name: &Naming<'_>) -> String {
     });
     format!(
         "Not quite: over {pairs} of models, the votes deviate more from what the ratings predict than chance would, typically \
-         by about {} percentage points. By chance alone, deviations this large occur {times}.{} Voters with tastes of their own cause this too.",
+         by about {} percentage points. By chance alone, deviations this large occur {times}.{} Voters with different tastes cause this too.",
         percent(fit.misfit),
         worst.unwrap_or_default()
     )
@@ -112,9 +112,12 @@ fn cycles(found: &Cycles, name: &Naming<'_>) -> String {
     let Some(circle) = &found.clearest else { return "No three models do.".to_owned() };
     let [a, b, c] = circle.models.each_ref().map(|model| name(model));
     let verdict = if is_significant(found.p) {
-        "Ratings miss something here.".to_owned()
+        "The ratings miss something here.".to_owned()
     } else if is_significant(circle.p) {
-        format!("So their number says little, but by chance a circle is as clear only {}.", times(circle.p))
+        format!(
+            "So the number of circles says little, but a circle this clear would appear by chance only {}.",
+            times(circle.p)
+        )
     } else {
         "So this says little.".to_owned()
     };

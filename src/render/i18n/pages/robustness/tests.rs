@@ -73,7 +73,7 @@ fn every_finding_is_said_in_english() {
     insta::assert_snapshot!(answer_text(&report(), Language::English), @r"
     Who is first? A, 12 points ahead of B.
     How many votes or voters decide it? Without 119 of the 1000000 votes (0.01 %), picked to hurt A most, B would be first. Leaving out any one of at least 64 of the 900 voters would put another model first. The voter with most influence cast 41 votes. Without the votes of this voter, another model would be 3.2 points ahead.
-    Do the ratings describe the votes? Not quite: over 3 pairs of models, the votes deviate more from what the ratings predict than chance would, typically by about 3.4 percentage points. By chance alone, deviations this large occur less than once in 100. Largest deviation: C has 72 % of the points in 60 votes against A; its rating predicts 40 %. Voters with tastes of their own cause this too.
+    Do the ratings describe the votes? Not quite: over 3 pairs of models, the votes deviate more from what the ratings predict than chance would, typically by about 3.4 percentage points. By chance alone, deviations this large occur less than once in 100. Largest deviation: C has 72 % of the points in 60 votes against A; its rating predicts 40 %. Voters with different tastes cause this too.
     Do models beat each other in circles? 1 of 4 groups of three do, most clearly A over B, B over C and C over A. Chance alone would produce about 0.2, and at least this many 30 times in 100. So this says little.
     Does it matter how ties count? Yes. First is A where ties count half a win; C where ties are left out. The largest move: C from place 3 to 1 where ties are left out.
     Do the voters agree? Voters who clearly vote against the rest: 2 of the 40 with 10 votes or more for one side, who cast 31 votes. On a scale from 0 (always against the crowd) over 0.5 (guessing) to 1 (always with it), the middle voter is at 0.91. Every vote still counts the same.
@@ -125,12 +125,14 @@ fn a_firm_leaderboard_is_said_to_be_one() {
 fn a_clear_circle_is_distinguished_from_many_of_them() {
     let mut report = report();
     report.cycles.as_mut().unwrap().clearest.as_mut().unwrap().p = 0.005;
-    for (language, clear) in [(Language::English, "a circle is as clear only"), (Language::Chinese, "这么明显的循环")]
+    for (language, clear) in
+        [(Language::English, "a circle this clear would appear by chance only"), (Language::Chinese, "这么明显的循环")]
     {
         assert!(answer_text(&report, language).contains(clear), "{}", answer_text(&report, language));
     }
     report.cycles.as_mut().unwrap().p = 0.02;
-    for (language, many) in [(Language::English, "Ratings miss something"), (Language::Chinese, "可见评分漏掉了什么")]
+    for (language, many) in
+        [(Language::English, "The ratings miss something"), (Language::Chinese, "可见评分漏掉了什么")]
     {
         assert!(answer_text(&report, language).contains(many), "{}", answer_text(&report, language));
     }
