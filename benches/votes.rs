@@ -18,7 +18,6 @@ use langya::domain::battle::text_counts::TextCounts;
 use langya::domain::battle::{BattleId, ModelId, Outcome, RunId, Side, VisitorId};
 use langya::domain::rating::leaderboards::leaderboard_snapshot::LeaderboardSnapshot;
 use langya::domain::time::Timestamp;
-use langya::infra::clock::SystemClock;
 use langya::infra::config::{CurrentSettings, Settings, StorageSettings};
 use langya::infra::job_report::JobReports;
 use langya::infra::llm::ModelCard;
@@ -27,6 +26,7 @@ use langya::infra::rng::SharedRng;
 use langya::infra::storage::{
     BattleRow, IfMissing, InsertedVote, NewReply, NewVoteRow, ReplyEnding, Store, StoredLeaderboard,
 };
+use langya::infra::time::clock::SystemClock;
 use langya::server::jobs::public_log::append_public_log;
 use langya::services::leaderboard::latest_leaderboard::LatestLeaderboard;
 use langya::services::public_log::PublicLog;

@@ -321,7 +321,7 @@ test("the texts of a flagged battle are deleted by a second button only, without
   await page.getByRole("link", { name: "Review the flagged text" }).click();
   assert.notEqual(await page.locator(".decisions kbd").evaluate((key) => getComputedStyle(key).borderTopStyle), "none");
   await page.getByText("Delete the texts of this battle", { exact: true }).click();
-  await page.getByText("The texts are gone at once and cannot be brought back.").waitFor();
+  await page.getByText("The texts are deleted at once and cannot be restored.").waitFor();
   assert.equal(await page.getByText("Is this an insult?").count(), 1, "nothing is deleted yet");
   await page.getByRole("button", { name: "Delete now" }).click();
   await page.getByText("Nothing of this battle's texts is stored.").waitFor();

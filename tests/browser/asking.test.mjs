@@ -233,7 +233,7 @@ test("the names come where the letters stood, with the choice, Elo and what earl
   assert.equal(await stamps.count(), 2);
   assert.deepEqual([await stamps.first().isVisible(), await stamps.last().isVisible()], [true, false]);
   assert.ok(await page.getByText(`0 of ${EARLIER} earlier votes on these two models say the same.`).isVisible());
-  await page.getByRole("button", { name: "Same question, new pair" }).click();
+  await page.getByRole("button", { name: "Ask the same question again" }).click();
   await phase(page, "ready");
   assert.equal(await page.locator(".prompt-text").textContent(), "a short question");
   assert.equal(await page.locator(".reveal").isVisible(), false);
@@ -299,4 +299,23 @@ test("the first visit loads less than 60 kB, in both languages", async (t) => {
     t.diagnostic(`${locale}: ${sizes.length} files, ${sum} bytes`);
     assert.ok(sizes.length > 10 && sum < 60_000, `${locale}: ${JSON.stringify(sizes)}`);
   }
+});
+
+test("reloads leave a stopped question as the visitor has edited it in its field", async () => {
+  const page = await arrive();
+  await ask(page, "say nothing yet");
+  await page.getByRole("button", { name: "Stop" }).click();
+  await phase(page, "unanswered");
+  await field(page).fill("a short question in its place");
+  for (const visit of ["first", "again"]) {
+    await page.reload();
+    await phase(page, "unanswered");
+    assert.equal(await field(page).inputValue(), "a short question in its place", visit);
+  }
+  await field(page).press("Enter");
+  await phase(page, "ready");
+  await page.reload();
+  await phase(page, "ready");
+  assert.equal(await field(page).inputValue(), "");
+  page.assertQuiet();
 });

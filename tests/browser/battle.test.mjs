@@ -243,10 +243,10 @@ test("when both sides fail, both columns say so, the question stays and can be a
   const states = page.locator('.turn [data-part="state"]');
   assert.deepEqual(await states.allTextContents(), ["No complete answer", "No complete answer"]);
   assert.equal(await page.locator(".turn .prompt-text").textContent(), "a short question that fails at first");
-  assert.match(await page.getByRole("alert").textContent(), /two other models/);
+  assert.match(await page.getByRole("alert").textContent(), /ask the same two again/);
   const text = await page.locator("body").innerText();
   for (const name of NAMES) assert.ok(!text.includes(name), `${name} shows without a vote`);
-  await page.getByRole("button", { name: "Ask two other models" }).click();
+  await page.getByRole("button", { name: "Ask the same two models again" }).click();
   await phase(page, "ready");
   assert.equal(await page.locator(".turn .prompt-text").textContent(), "a short question that fails at first");
   assert.equal(await page.locator(".turn").count(), 1);
@@ -254,13 +254,13 @@ test("when both sides fail, both columns say so, the question stays and can be a
   page.assertQuiet();
 });
 
-test("a follow-up that fails stays as a draft, and two other models are asked the first question", async () => {
+test("a follow-up that fails stays as a draft, and the models are asked the first question again", async () => {
   const page = await site.arrive();
   await ask(page, "a short question to go on from");
   await phase(page, "ready");
   await ask(page, "a short follow-up that fails at first");
   await phase(page, "voided");
-  await page.getByRole("button", { name: "Ask two other models" }).click();
+  await page.getByRole("button", { name: "Ask the same two models again" }).click();
   await phase(page, "ready");
   assert.deepEqual(await page.locator(".turn .prompt-text").allTextContents(), ["a short question to go on from"]);
   assert.equal(await page.locator("#prompt").inputValue(), "a short follow-up that fails at first");
@@ -273,7 +273,7 @@ test("a reply that breaks off ends both columns in the same words", async () => 
   await phase(page, "voided");
   const states = page.locator('.turn [data-part="state"]');
   assert.deepEqual(await states.allTextContents(), ["No complete answer", "No complete answer"]);
-  assert.ok(await page.getByRole("button", { name: "Ask two other models" }).isVisible());
+  assert.ok(await page.getByRole("button", { name: "Ask the same two models again" }).isVisible());
   page.assertQuiet();
 });
 
@@ -393,7 +393,7 @@ test("a battle that was left for too long shows its replies, and its question ca
   await phase(page, "voided");
   await page.getByRole("alert").filter({ hasText: "This battle is over." }).waitFor();
   await page.waitForFunction((text) => document.querySelector(".replies").innerText === text, before);
-  await page.getByRole("button", { name: "Ask two other models" }).click();
+  await page.getByRole("button", { name: "Ask the same two models again" }).click();
   await phase(page, "ready");
   assert.deepEqual(await page.locator(".turn .prompt-text").allTextContents(), ["a short question"]);
   page.assertQuiet();
@@ -466,7 +466,7 @@ test("a vote that does not count is shown plainly, in both languages", async () 
 });
 
 test("a browser that stores nothing reads once that a lost connection ends the battle", async () => {
-  const said = "Your browser stores nothing for this site: a battle ends when the connection is lost, and each connection counts as a new visitor.";
+  const said = "Your browser stores no data for this site, so a battle ends when the connection is lost, and each connection counts as a new visitor.";
   for (const stores of [true, false]) {
     const page = await site.open();
     const refuse = () => Object.defineProperty(window, "localStorage", { get: () => { throw new DOMException("refused", "SecurityError"); } });

@@ -284,7 +284,7 @@ for (const [device, locale, viewport, colorScheme] of [
 
 test("a page with questions says what is still to be answered, what may be left out, and which end of a scale is which", async () => {
   const page = await begin("asked", { viewport: { width: 390, height: 844 } });
-  const open = page.getByText("To answer first: Which answer is better?");
+  const open = page.getByText("Still to answer: Which answer is better?");
   assert.ok(await open.isVisible() && (await page.getByRole("button", { name: "Save and continue" }).isDisabled()));
   await page.keyboard.press("1");
   await open.waitFor({ state: "hidden" });

@@ -65,7 +65,7 @@ test("a shared link that is reloaded before it has begun takes its place afterwa
 test("in a browser that stores nothing, a shared link takes one place however often the page is reloaded", async () => {
   const page = await openWithoutStorage();
   await page.goto(`${site.url}/campaign/pairs#join=${share()}`);
-  await page.getByText("takes another place").waitFor();
+  await page.getByText("uses up another place").waitFor();
   await page.route("**/join", async (route) => {
     await route.fetch();
     await route.abort();

@@ -33,6 +33,17 @@ function question(page) {
   return page.getByRole("dialog", { name: "Before your first battle" });
 }
 
+test("on a phone a visitor who does not agree yet goes on at the button, without a keyboard on the screen", async () => {
+  const page = await arrive(PHONE);
+  await page.locator("#prompt").fill("a short question");
+  const send = page.getByRole("button", { name: "Send" });
+  await send.tap();
+  await question(page).getByRole("button", { name: "Not now" }).tap();
+  await question(page).waitFor({ state: "detached" });
+  await phase(page, "empty");
+  await page.waitForFunction(() => document.activeElement?.matches('.composer button[type="submit"]'));
+});
+
 test("nothing is sent before the visitor agrees, who is asked once", async () => {
   const page = await arrive();
   await write(page, "a short question");

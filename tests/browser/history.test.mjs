@@ -136,7 +136,7 @@ test("a tab that is open while the texts are deleted goes on as another visitor,
   await other.getByText("Delete my texts").click();
   await other.getByRole("button", { name: "Delete all my questions and the replies" }).click();
   await other.getByRole("status").waitFor();
-  await page.getByRole("alert").filter({ hasText: "The earlier battle is no longer there." }).waitFor();
+  await page.getByRole("alert").filter({ hasText: "The earlier battle no longer exists." }).waitFor();
   await phase(page, "empty");
   await ask(page, "another short question");
   await phase(page, "ready");

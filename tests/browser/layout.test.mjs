@@ -100,15 +100,60 @@ async function overlap(page, one, other) {
   return upper.y + upper.height - lower.y;
 }
 
-test("the navigation takes more lines where a visitor's own style makes its text twice as large", async () => {
+test("the navigation takes two lines where a visitor's own style makes its text twice as large", async () => {
   for (const locale of LOCALES) {
     const page = await site.arrive("/about", { locale, viewport: { width: 390, height: 844 } });
     await page.evaluate(() => (document.documentElement.style.fontSize = "200%"));
     assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390, locale);
     assert.deepEqual(await page.evaluate(navigationFaults), [], locale);
+    assert.equal(await page.evaluate(navigationRows), 2, locale);
     await page.context().close();
   }
 });
+
+test("text of twice the size leaves a phone two rows of navigation, whole words in headings, and replies beside the reasons", async () => {
+  for (const locale of LOCALES) {
+    const page = await site.arrive("/", { ...PHONE, viewport: { width: 360, height: 740 }, locale });
+    for (const path of ["/leaderboard", "/benchmarks", "/correlation", "/models", "/"]) {
+      await page.goto(site.url + path);
+      await page.evaluate(() => (document.documentElement.style.fontSize = "200%"));
+      assert.ok((await page.evaluate(navigationRows)) <= 2, `${path} ${locale}`);
+      assert.deepEqual(await page.evaluate(navigationFaults), [], `${path} ${locale}`);
+      assert.deepEqual(await page.evaluate(brokenWords), [], `${path} ${locale}`);
+    }
+    await page.locator(".more > summary").tap();
+    assert.deepEqual(await page.evaluate(navigationFaults), [], `menu open, ${locale}`);
+    await page.locator("#prompt").fill("in English");
+    await page.keyboard.press("Control+Enter");
+    await phase(page, "ready");
+    await page.locator('.choice[data-outcome="a"]').tap();
+    await phase(page, "confirming");
+    const [tabs, sheet] = await page.evaluate(() => [".side-switch", ".vote-buttons"].map((one) => document.querySelector(one).getBoundingClientRect().toJSON()));
+    assert.ok(sheet.top - tabs.bottom >= 740 / 3, `${locale}: a third of the screen has the replies: ${JSON.stringify([tabs, sheet])}`);
+    await page.locator(".satisfaction label").first().tap();
+    await page.locator('[data-action="show"]').tap();
+    await phase(page, "revealed");
+    await page.context().close();
+  }
+});
+
+/** Runs in the page: in how many rows the masthead is. */
+function navigationRows() {
+  const all = [...document.querySelectorAll(".brand, .sections > a, .more > summary, .tools")];
+  return new Set(all.map((one) => Math.round(one.getBoundingClientRect().bottom))).size;
+}
+
+/** Runs in the page: words of the heading that go on in another line. */
+function brokenWords() {
+  const heading = [...document.querySelectorAll("h1")].find((one) => one.checkVisibility());
+  const text = document.createTreeWalker(heading, NodeFilter.SHOW_TEXT).nextNode();
+  return [...text.data.matchAll(/[a-z]+/gi)].filter((word) => {
+    const range = document.createRange();
+    range.setStart(text, word.index);
+    range.setEnd(text, word.index + word[0].length);
+    return new Set([...range.getClientRects()].map(({ top }) => top)).size > 1;
+  }).map(([word]) => word);
+}
 
 test("the narrowest phone with text of twice the size scrolls no page sideways", async () => {
   for (const locale of LOCALES) {
@@ -359,6 +404,58 @@ test("a cell of a table in a reply has room for five characters, and the table s
   );
   assert.ok(cells.length > 3 && cells.every((characters) => characters >= 4.9), cells.join());
   assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390);
+});
+
+test("on the narrowest phone the field shows its whole hint before and after the vote", async () => {
+  for (const locale of LOCALES) {
+    const page = await site.arrive("/", { ...PHONE, viewport: { width: 320, height: 568 }, locale });
+    const isCut = () => page.locator("#prompt").evaluate((field) => field.scrollHeight > field.clientHeight);
+    await page.locator("#prompt").fill("a short question");
+    await page.keyboard.press("Control+Enter");
+    await phase(page, "ready");
+    assert.equal(await isCut(), false, locale);
+    await page.locator('.choice[data-outcome="a"]').tap();
+    await page.locator('[data-action="show"]').tap();
+    await phase(page, "revealed");
+    assert.equal(await isCut(), false, locale);
+    await page.context().close();
+  }
+});
+
+test("text so large that the vote buttons are as high as the screen leaves the replies to be read before them", async () => {
+  for (const viewport of [{ width: 320, height: 568 }, { width: 568, height: 320 }]) {
+    const page = await site.arrive("/", { ...PHONE, viewport });
+    await page.evaluate(() => (document.documentElement.style.fontSize = "200%"));
+    await page.locator("#prompt").fill("in English");
+    await page.keyboard.press("Control+Enter");
+    await phase(page, "ready");
+    const overlap = await page.evaluate(() => {
+      const [reply, buttons] = ['.reply[data-side="a"]', ".in-view"].map((one) => document.querySelector(one).getBoundingClientRect());
+      return reply.bottom - buttons.top;
+    });
+    assert.ok(overlap <= 0, `${viewport.width}: ${overlap}`);
+    await page.context().close();
+  }
+});
+
+test("each sentence of the first heading has a line of its own on a phone", async () => {
+  for (const width of [320, 390]) {
+    const page = await site.arrive("/", { ...PHONE, viewport: { width, height: 844 } });
+    const lines = await page.locator(".welcome h1").evaluate((heading) => {
+      const text = heading.firstChild;
+      const topOf = (word) => {
+        const range = document.createRange();
+        range.setStart(text, text.data.indexOf(word));
+        range.setEnd(text, text.data.indexOf(word) + word.length);
+        return range.getBoundingClientRect().top;
+      };
+      return ["Two", "answer.", "You", "decide."].map(topOf);
+    });
+    assert.equal(lines[0], lines[1], `${width}`);
+    assert.ok(lines[1] < lines[2], `${width}`);
+    assert.equal(lines[2], lines[3], `${width}`);
+    await page.context().close();
+  }
 });
 
 test("after the names are shown there is room for the next question at every width", async () => {

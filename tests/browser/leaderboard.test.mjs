@@ -100,7 +100,7 @@ test("a tab leads to a slice of the votes, and a name to the page of its model",
   const page = await site.arrive("/leaderboard");
   const tabs = page.getByRole("navigation", { name: "Slices of the votes" });
   assert.equal(await tabs.locator("[aria-current]").textContent(), "All");
-  assert.equal(await tabs.getByRole("link", { name: /^zh/ }).getAttribute("href"), "/leaderboard?language=zh#board");
+  assert.equal(await tabs.getByRole("link", { name: /^Chinese/ }).getAttribute("href"), "/leaderboard?language=zh#board");
   await page.getByRole("link", { name: "Heron", exact: true }).click();
   await page.waitForURL(/\/models\/heron$/);
   const text = await page.locator("main").innerText();

@@ -74,7 +74,7 @@ test("under pressure the page computes by itself, says so, and typing goes on", 
   await send(late, "one more question");
   await late.locator('[data-part="notice"]', { hasText: "You can continue" }).waitFor();
   const told = await late.locator('[data-part="notice"]').textContent();
-  assert.match(told, /^That was a lot in a short time\. You can continue in \d+ minutes\.$/);
+  assert.match(told, /^You have sent too much in a short time\. You can continue in \d+ minutes\.$/);
   assert.equal(await late.getByRole("textbox").inputValue(), "one more question", "the question is not lost");
   late.assertQuiet();
 });

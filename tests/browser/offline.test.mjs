@@ -53,7 +53,7 @@ test("without a network the first question stays in its field, is said to be not
   await sendInVain(page, "a short question", "empty");
   await page.regain();
   await line(page).waitFor({ state: "hidden" });
-  await page.getByRole("status").filter({ hasText: "The network is back." }).waitFor();
+  await page.getByRole("status").filter({ hasText: "You are online again." }).waitFor();
   await field(page).press("Enter");
   await phase(page, "ready");
   assert.deepEqual(await page.locator(".turn .prompt-text").allTextContents(), ["a short question"]);
@@ -85,7 +85,7 @@ test("a vote that is cast without a network is said to be kept, and is sent once
   await line(page).waitFor();
   await page.getByRole("button", { name: "A is better", exact: true }).click();
   await page.locator('[data-action="show"]').click();
-  const told = page.getByRole("alert").filter({ hasText: "Your vote is kept here and is sent as soon as the connection is back." });
+  const told = page.getByRole("alert").filter({ hasText: "Your vote is kept in this browser and will be sent as soon as the connection is back." });
   await told.waitFor();
   await phase(page, "voting");
   await page.regain();
@@ -106,7 +106,7 @@ test("a vote that is on its way when the network goes is said to be kept", async
   await page.locator('[data-action="show"]').click();
   await phase(page, "voting");
   await page.lose();
-  await page.getByRole("alert").filter({ hasText: "Your vote is kept here" }).waitFor();
+  await page.getByRole("alert").filter({ hasText: "Your vote is kept in this browser" }).waitFor();
 });
 
 test("an arena that is reached without a network, as on this device, goes on at once", async () => {

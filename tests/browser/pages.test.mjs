@@ -187,3 +187,20 @@ test("every answer carries the security headers", async () => {
     assert.equal(headers.get("x-content-type-options"), "nosniff", path);
   }
 });
+
+test("a filled text has no space between Chinese words and a Chinese name, which keeps its own", async () => {
+  const page = await site.arrive("/about", { locale: "zh-CN" });
+  const filled = await page.evaluate(async () => {
+    const { fill } = await import("/static/js/page.js");
+    const text = "{a} 与 {b} 的对战，{a} 胜";
+    return [
+      fill(text, { a: "琥珀", b: "墨玉" }),
+      fill(text, { a: "Crane", b: "通义 7B" }),
+      fill(text, { a: "琥 珀", b: "owl" }),
+      fill("{a} {b}", { a: "琥珀", b: "便宜" }),
+      fill("共 {n} 张 {other}", { n: 3 }),
+    ];
+  });
+  assert.deepEqual(filled, ["琥珀与墨玉的对战，琥珀胜", "Crane 与通义 7B 的对战，Crane 胜", "琥 珀与 owl 的对战，琥 珀胜", "琥珀便宜", "共 3 张 {other}"]);
+  page.assertQuiet();
+});

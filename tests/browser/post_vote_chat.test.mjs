@@ -35,7 +35,7 @@ async function votedPage(options) {
 
 test("after the vote both models go on, by name and marked as not rated, and the vote stays as it was", async () => {
   const page = await votedPage();
-  assert.equal(await field(page).getAttribute("placeholder"), "Go on with both models…");
+  assert.equal(await field(page).getAttribute("placeholder"), "Continue with both models…");
   assert.ok(await page.getByText("What you ask now is neither rated nor kept.").isVisible());
   await say(page, "compare two ways");
   await phase(page, "revealed");
@@ -68,7 +68,7 @@ test("a chat after the vote can be stopped, and ends with its connection, which 
   await say(page, "answer slowly again");
   await phase(page, "chatting");
   for (const end of page.ends) await end.close({ code: 4000, reason: "dropped by the test" });
-  await page.getByRole("alert").filter({ hasText: "What you ask after the vote is not kept; your vote is." }).waitFor();
+  await page.getByRole("alert").filter({ hasText: "Your vote is saved; the conversation after it is not." }).waitFor();
   const states = page.locator(".turn").nth(2).locator('[data-part="state"]');
   assert.deepEqual(await states.allTextContents(), ["No complete answer", "No complete answer"]);
   // The next question finds a connection of its own.

@@ -102,7 +102,7 @@ test("who signs out while a vote cannot be sent is told first that it does not c
   await other.routeWebSocket(/\/ws\/battle/, (socket) => socket.close({ code: 4000, reason: "refused by the test" }));
   await other.goto(`${site.url}/sign-in`);
   await other.signOut();
-  await other.getByRole("alert").filter({ hasText: "If it cannot be sent then either, it is not counted." }).waitFor();
+  await other.getByRole("alert").filter({ hasText: "If that fails too, the vote is not counted." }).waitFor();
   assert.equal(await kept(other), 1);
   await other.signOut();
   await other.getByLabel("Passphrase").waitFor();

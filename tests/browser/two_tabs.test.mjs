@@ -8,7 +8,7 @@ import { startSite } from "./support/site.mjs";
 
 const site = startSite();
 
-const WENT_ON = "This battle has gone on in another tab, so your vote was not saved. Read the latest replies and vote again.";
+const WENT_ON = "This battle has continued in another tab, so your vote was not saved. Read the latest replies and vote again.";
 /** Event numbers of another log are at least so far away. */
 const EPOCH_GAP = 2 ** 20;
 
@@ -280,7 +280,7 @@ test("of two tabs that vote differently on one battle the first counts, and the 
   await phase(other, "ready");
   await vote(page, "A is better");
   await vote(other, "B is better");
-  const said = "There already was a vote of yours on this battle, and the first one counts: You found A better.";
+  const said = "You had already voted on this battle, and your first vote counts: You found A better.";
   await other.getByRole("alert").filter({ hasText: said }).waitFor();
   assert.ok(await other.locator(".reveal").getByText("You found A better.").isVisible());
   assert.equal(await other.getByText("Your vote is saved.").count(), 0);

@@ -143,8 +143,8 @@ test("a page that is left sends its vote at once", async () => {
 });
 
 for (const [prompt, said] of [
-  ["a short question", "Your vote on an earlier battle has arrived and was counted."],
-  ["Are you Gemini?", "Your vote on an earlier battle has arrived. It is kept and not rated."],
+  ["a short question", "Your vote on an earlier battle was sent and counted."],
+  ["Are you Gemini?", "Your vote on an earlier battle was sent. It is kept but not rated."],
 ]) {
   test(`a vote that its page could not send any more is sent by the next one, which says so: ${prompt}`, () => checkLateVote(prompt, said));
 }
@@ -187,7 +187,7 @@ test("a kept vote of somebody who has signed out since is said not to count, and
   const vote = { frame: { type: "vote", battle, outcome: "tie" }, judged: null, due: 0 };
   await page.evaluate(([battle, vote]) => localStorage.setItem(`langya-vote ${battle}`, vote), [battle, JSON.stringify(vote)]);
   await page.goto(site.url);
-  const said = "A vote on an earlier battle was not counted. The person who cast it has signed out since, or has deleted their data.";
+  const said = "A vote on an earlier battle was not counted. The person who cast it has since signed out or deleted their data.";
   await page.getByRole("alert").filter({ hasText: said }).waitFor();
   assert.equal(await kept(page), 0);
 });

@@ -2,7 +2,8 @@
 
 #![no_main]
 
-use langya::server::ws::protocol::{ClientMessage, ErrorCode};
+use langya::server::ws::error_codes::ErrorCode;
+use langya::server::ws::protocol::ClientMessage;
 use libfuzzer_sys::fuzz_target;
 
 const CODES: [&str; 3] = ["invalid_message", "unknown_outcome", "unsupported_mode"];

@@ -9,7 +9,7 @@ use langya::domain::benchmark::item::Item;
 use langya::domain::benchmark::suites::superclue::construction::Draft;
 use langya::domain::benchmark::{Suite, SuiteOptions, custom_suite, suite};
 use langya::domain::judging::reasoning::SplitReply;
-use langya::domain::judging::verdict::pairwise::Levels;
+use langya::domain::judging::verdict::pairwise::VerdictScale;
 use langya::domain::judging::verdict::{self, Rating, SCORE_RANGE, Verdict};
 use libfuzzer_sys::fuzz_target;
 
@@ -55,7 +55,7 @@ fuzz_target!(|reply: &str| {
         verdict::option_letter::parse(reply),
         verdict::original_parsers::fastchat(reply),
     );
-    let _ = (Levels::Three.parse(reply), Levels::Five.parse(reply));
+    let _ = (VerdictScale::Three.parse(reply), VerdictScale::Five.parse(reply));
     let _ = Draft::parse(reply);
     let SplitReply { reasoning, reply: said } = SplitReply::split(reply);
     assert!(reply.ends_with(said) && reply.contains(reasoning), "{reply:?}");

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use langya::domain::access::invite_code;
 use langya::domain::time::Timestamp;
-use langya::infra::clock::Clock as _;
 use langya::infra::config::{AccessMode, LimitSettings, Settings, WindowLimits};
 use langya::infra::events::{InstanceId, LocalBus};
 use langya::infra::passphrase_hash::{code_hash, passphrase_hash};
 use langya::infra::storage::{NewInvite, SignInMethod};
+use langya::infra::time::clock::Clock as _;
 use reqwest::{Response, StatusCode};
 use serde_json::json;
 

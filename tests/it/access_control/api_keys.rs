@@ -82,7 +82,7 @@ async fn a_key_is_made_by_a_command_shown_once_and_good_for_its_scopes_until_it_
 }
 
 fn arena_day(arena: &TestArena) -> String {
-    use langya::infra::clock::Clock as _;
+    use langya::infra::time::clock::Clock as _;
     let now = jiff::Timestamp::from_millisecond(arena.app.clock.now().0).unwrap();
     now.to_string().chars().take(10).collect()
 }

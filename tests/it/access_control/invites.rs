@@ -2,9 +2,9 @@
 
 use langya::domain::access::invite_code;
 use langya::domain::time::Timestamp;
-use langya::infra::clock::Clock as _;
 use langya::infra::config::AccessMode;
 use langya::infra::passphrase_hash::code_hash;
+use langya::infra::time::clock::Clock as _;
 use reqwest::StatusCode;
 
 use super::access::{Browser, PASSPHRASE, SIGNED_OUT, TIMEOUT, arena, check_status, invite};

@@ -5,8 +5,8 @@ use langya::domain::benchmark::runs::run_manifest::RunManifest;
 use langya::domain::benchmark::runs::run_state::{DueCount, RunSnapshot, RunState};
 use langya::domain::judging::budget::{Spent, Tokens};
 use langya::domain::time::Timestamp;
-use langya::infra::clock::Clock as _;
 use langya::infra::storage::NewBenchRun;
+use langya::infra::time::clock::Clock as _;
 use reqwest::StatusCode;
 
 use super::browser::{arena, signed_in};

@@ -203,7 +203,7 @@ async fn the_pages_say_why_nobody_is_asked_any_more() {
         ("judged", "each unit has all its judgements"),
         ("by-hand", "closed by hand before all was judged"),
         ("apart", "the models are told apart (1970-01-02"),
-        ("limited", "the maximum of judgements is reached (1970-01-02"),
+        ("limited", "the maximum number of judgements is reached (1970-01-02"),
         ("going-on", ""),
     ];
     let list = viewer.get("/admin/campaigns").await.text().await.unwrap();

@@ -244,7 +244,10 @@ async fn replies_are_asked_about_after_the_vote_where_the_settings_say_so() {
     let texts: Vec<Value> = stage.service.received()[1..].iter().map(|request| request.body["input"].clone()).collect();
     assert!(texts.contains(&"One says hate.".into()) && texts.contains(&"Two.".into()), "{texts:?}");
     let about = get(&format!("{}/about", stage.arena.url)).await.text().await.unwrap();
-    assert!(about.contains("moderation service at 127.0.0.1, and so are the replies"), "{about}");
+    assert!(
+        about.contains("moderation service at 127.0.0.1 before any model gets it, and so are the replies"),
+        "{about}"
+    );
 }
 
 async fn ask_doctor(folder: &Path) -> Run {

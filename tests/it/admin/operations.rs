@@ -46,7 +46,7 @@ async fn a_viewer_sees_every_job_with_its_last_run_and_error_and_what_the_doctor
     assert!(row("record_model_changes").contains("the disk &#60;burns&#62;"), "{}", row("record_model_changes"));
     assert!(row("elect_leader").contains("within "), "{}", row("elect_leader"));
     assert!(row("database").contains("reachable, migrated, 0 votes, "), "{}", row("database"));
-    assert!(row("backup").contains("none yet, and no vote to lose"), "{}", row("backup"));
+    assert!(row("backup").contains("none yet; there are no votes to lose"), "{}", row("backup"));
     assert!(page.contains("This is the only instance"), "{page}");
     let chinese = viewer.get("/admin/operations?lang=zh").await.text().await.unwrap();
     assert!(

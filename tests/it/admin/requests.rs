@@ -2,10 +2,10 @@
 
 use langya::domain::admin::role::Role;
 use langya::domain::battle::BattleId;
-use langya::infra::clock::Clock as _;
 use langya::infra::storage::AuditFilter;
+use langya::infra::time::clock::Clock as _;
 use reqwest::StatusCode;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::browser::{Browser, arena, signed_in};
 use crate::support::arena::TestArena;
@@ -90,6 +90,36 @@ async fn an_operator_grants_and_refuses_requests_and_votes_stay() {
     assert!(!format!("{audit:?}").contains("My <address>"), "the log quotes no text");
     for reason in ["Ada wrote", "all of it"] {
         assert!(!format!("{audit:?} {listed:?}").contains(reason), "who asked and why is forgotten with the decision");
+    }
+}
+
+#[actix_web::test]
+async fn who_goes_on_with_a_battle_whose_texts_an_operator_deleted_is_told_the_reason() {
+    let arena = arena(|_| {}).await;
+    let mut visitor = arena.visitor().await;
+    visitor.ask("My address?").await;
+    visitor.until_ready().await;
+    let mut operator = signed_in(&arena, Role::Operator).await;
+    let battle = visitor.battle();
+    let add = [("battle", battle.as_str()), ("scope", "visitor"), ("reason", "a letter")];
+    let entered = operator.post_form("/admin/requests/add", &add).await;
+    let place = entered.headers()["location"].to_str().unwrap();
+    let id = place.split("id=").nth(1).unwrap().split('&').next().unwrap();
+    let decision = [("id", id), ("decision", "delete"), ("answer", "a private address")];
+    assert_eq!(operator.post_form("/admin/requests/decide", &decision).await.status(), StatusCode::SEE_OTHER);
+    let mut told = Vec::new();
+    for action in ["message", "regenerate", "message"] {
+        visitor.send(json!({"type": action, "prompt": "And now?"})).await;
+        told.push(visitor.next_of(&["error", "ready"]).await);
+    }
+    told.push(visitor.vote("a").await);
+    for refused in told {
+        assert_eq!(
+            (&refused["code"], &refused["reason"]),
+            (&"battle_over".into(), &"texts_deleted".into()),
+            "{refused}"
+        );
+        assert!(refused["message"].as_str().unwrap().contains("texts of this battle were deleted"), "{refused}");
     }
 }
 

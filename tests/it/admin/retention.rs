@@ -58,7 +58,7 @@ async fn old_texts_go_and_votes_and_the_log_stay() {
     let verified = beside(&["verify", &format!("{}/log", arena.url)]).await;
     assert_eq!(verified.code, Some(0), "{verified:?}");
     let about = get(&format!("{}/about", arena.url)).await.text().await.unwrap();
-    assert!(about.contains("30 days, unless you delete them before"), "{about}");
+    assert!(about.contains("30 days, unless you delete them earlier"), "{about}");
     let mut operator = signed_in(&arena, Role::Operator).await;
     let requests = operator.get("/admin/requests").await.text().await.unwrap();
     assert!(requests.contains("deleted after 30 days"), "{requests}");

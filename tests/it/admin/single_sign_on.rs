@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use langya::domain::admin::role::Role;
 use langya::domain::time::Timestamp;
-use langya::infra::clock::{Clock, SystemClock};
 use langya::infra::config::{AccessMode, Settings};
 use langya::infra::limits::SingleUse;
-use langya::infra::oidc::{Flow, OidcClient, OidcError, ProviderCallback, Purpose, TokenError};
+use langya::infra::oidc::{OidcClient, OidcError, ProviderCallback, Purpose, SignInFlow, TokenError};
 use langya::infra::passphrase_hash::passphrase_hash;
 use langya::infra::storage::UserChange;
+use langya::infra::time::clock::{Clock, SystemClock};
 use langya::services::admin::actor::Actor;
 use langya::services::admin::oidc_users::ProviderUser;
 use reqwest::{Response, StatusCode};
@@ -289,7 +289,7 @@ async fn keys_that_are_unknown_are_asked_for_once_more_and_then_rest() {
     let sessions = Arc::clone(&arena.app.sessions);
     let client = OidcClient::new(arena.app.settings.clone(), Arc::clone(&sessions), clock.clone(), used);
     let signs_in = async || {
-        let flow = Flow::begin(Purpose::Visitor, "/", &arena.app.rng, clock.now());
+        let flow = SignInFlow::begin(Purpose::Visitor, "/", &arena.app.rng, clock.now());
         let there = client.authorization(&flow).await.unwrap();
         let back = Browser::new(&arena).client.get(there).send().await.unwrap();
         let back = reqwest::Url::parse(back.headers()["location"].to_str().unwrap()).unwrap();

@@ -64,8 +64,11 @@ fn intervals_are_those_of_all_resamples_of_the_questions() {
     // The models never change sides here, so by side everything is the same.
     assert_eq!(json["sides"]["chance"]["fleiss"], json["chance"]["fleiss"]);
     let table = agree(&six_questions(), &[]).stdout;
-    assert!(table.contains("percentiles of 1000 resamples of 6 questions, each with everything said of it"), "{table}");
-    assert!(table.contains("of so few they are too narrow"), "{table}");
+    assert!(
+        table.contains("percentiles of 1000 resamples of 6 questions, each with all votes or scores on it"),
+        "{table}"
+    );
+    assert!(table.contains("with so few, they are too narrow"), "{table}");
     let line = table.lines().find(|line| line.starts_with("Fleiss' kappa, people")).unwrap();
     assert!(
         line.contains("0.2421  -0.") && line.contains(" to 0.") && line.ends_with("(6 items by 3, 0 left out)"),
@@ -198,7 +201,7 @@ fn intervals_of_few_people_say_so() {
     assert!(kappa(&three).contains(" to ") && kappa(&three).ends_with(note), "{three}");
     assert!(kappa(&ten).contains(" to ") && kappa(&ten).ends_with("(10 people, 0 left out)"), "{ten}");
     assert!(three.contains("; they hold for 3 people, not for others\n"), "{three}");
-    assert!(!ten.contains("not for others") && !three.contains("of so few they are too narrow"), "{ten}{three}");
+    assert!(!ten.contains("not for others") && !three.contains("with so few, they are too narrow"), "{ten}{three}");
 }
 
 #[test]

@@ -11,14 +11,14 @@ use langya::domain::rating::options::LeaderboardOptions;
 use langya::domain::stats::confidence::ConfidenceLevel;
 use langya::domain::stats::resample::BootstrapOptions;
 use langya::domain::time::Timestamp;
-use langya::infra::clock::SystemClock;
 use langya::infra::config::{CurrentSettings, Settings};
 use langya::infra::events::{Event, InstanceId, LocalBus};
 use langya::infra::storage::{IfMissing, Store, VerdictRow};
 use langya::infra::stored_votes::final_labels::SliceVoteChanges;
 use langya::infra::stored_votes::rated_votes::RatedVotes;
-use langya::infra::stored_votes::vote_tally::VoteTally;
+use langya::infra::stored_votes::vote_tally::{StoreWhen, VoteTally};
 use langya::infra::tasks::Tasks;
+use langya::infra::time::clock::SystemClock;
 use langya::services::battle_judging::reports::{BattleJudgingError, BattleJudgingReports};
 use langya::services::correlation::{ReadSeriesError, SeriesReader, Sources};
 use langya::services::leaderboard::latest_leaderboard::{LatestLeaderboard, Refitter};
@@ -166,6 +166,13 @@ async fn a_report_is_made_once_until_something_changes() {
     assert!((wider.confidence - 0.5).abs() < 1e-12, "another level is another report");
 }
 
+/// Agreement by the distance of the two models.
+async fn distances(reports: &BattleJudgingReports) -> Vec<(String, u64, u64)> {
+    let report = serde_json::to_value(&*reports.latest(ConfidenceLevel::default()).await.unwrap()).unwrap();
+    let slices = report["judges"][0]["slices"].as_array().unwrap().iter();
+    slices.filter(|slice| slice["by"] == "distance").map(counted).collect()
+}
+
 #[actix_web::test]
 async fn a_report_of_an_arena_ends_at_the_last_vote_of_its_leaderboard() {
     let folder = tempfile::tempdir().unwrap();
@@ -176,9 +183,10 @@ async fn a_report_of_an_arena_ends_at_the_last_vote_of_its_leaderboard() {
     let level = ConfidenceLevel::default();
     let judged = async || reports.latest(level).await.unwrap().judges[0].judged.total;
     assert_eq!(judged().await, 12, "before the first leaderboard there is no bound");
+    let before = distances(&reports).await;
     let mut refitter = Refitter {
         store: store.clone(),
-        leaderboard,
+        leaderboard: Arc::clone(&leaderboard),
         events: Arc::new(LocalBus::new(InstanceId("one".into()))),
         clock: Arc::new(SystemClock),
         settings: CurrentSettings::new(Settings::default()),
@@ -189,12 +197,22 @@ async fn a_report_of_an_arena_ends_at_the_last_vote_of_its_leaderboard() {
         relabeled: SliceVoteChanges::default(),
     };
     assert!(refitter.refit().await.unwrap());
+    for number in 80..92 {
+        Battle { models: ["x", "y"], ..Battle::new(number, [1, 2]) }.keep(&store).await;
+    }
     let battle = Battle::new(99, [2, 1]);
     battle.keep(&store).await;
     store.insert_verdicts(&verdict_rows(&battle, [Preference::A, Preference::B])).await.unwrap();
     assert_eq!(judged().await, 12, "the leaderboard lacks this vote");
+    assert_eq!(distances(&reports).await, before, "later votes on x and y would show that the two have just met");
+    let fresh = BattleJudgingReports::new(store.clone(), Tasks::default()).up_to(Arc::clone(&leaderboard));
+    let mut all = VoteTally::default();
+    all.catch_up(&store, |_| {}).await.unwrap();
+    all.store(&store, StoreWhen::AnyNew).await.unwrap();
+    assert_eq!(distances(&fresh).await, before, "the stored counts are ahead of the leaderboard");
     assert!(refitter.refit().await.unwrap());
     assert_eq!(judged().await, 13);
+    assert!(!distances(&reports).await.contains(&before[0]), "{before:?}");
     assert!(verdict_series_up_to(&store, "<judge>", 12).await.is_ok());
     let none = verdict_series_up_to(&store, "<judge>", 0).await;
     assert!(matches!(none, Err(ReadSeriesError::BattleJudging(BattleJudgingError::NoVerdicts(..)))), "{none:?}");

@@ -8,8 +8,8 @@ use langya::domain::battle::progress::Stage;
 use langya::domain::labeling::LabelOrigin;
 use langya::domain::labeling::scheme::Scheme;
 use langya::domain::time::Timestamp;
-use langya::infra::clock::Clock as _;
 use langya::infra::storage::{LabelSource, NewExclusion, NewLabel};
+use langya::infra::time::clock::Clock as _;
 use reqwest::{Response, StatusCode};
 use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
@@ -460,7 +460,8 @@ async fn a_tab_that_comes_back_is_not_sent_texts_that_were_deleted() {
     // The first connection still watches, so the battle is in memory.
     let mut again = visitor.reconnect().await;
     again.send(json!({"type": "resume", "battle": visitor.battle(), "after": 0})).await;
-    assert_eq!(again.next_of(&["error", "ready"]).await["code"], "battle_over");
+    let told = again.next_of(&["error", "ready"]).await;
+    assert_eq!((&told["code"], &told["reason"]), (&json!("battle_over"), &json!("texts_deleted")), "{told}");
     assert!(!again.frames.concat().contains("secret"), "{:?}", again.frames);
     assert_eq!(visitor.try_next().await, Err(Some(CloseCode::Restart)), "it comes back, too");
 }

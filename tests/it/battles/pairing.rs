@@ -8,14 +8,15 @@ use langya::domain::battle::event_log::BattleEvent;
 use langya::domain::battle::mode::BattleMode;
 use langya::domain::battle::progress::{Progress, Stage};
 use langya::domain::battle::{BattleId, ModelId, RunId, VisitorId};
-use langya::infra::clock::Clock;
 use langya::infra::config::{Environment, PracticeMode, Settings};
 use langya::infra::limits::Caller;
+use langya::infra::live_battles::BattleUpdate;
 use langya::infra::llm::ChatError;
 use langya::infra::llm::breaker::BreakerPolicy;
 use langya::infra::llm::resilient_model::ResilientModel;
 use langya::infra::llm::roster::Roster;
 use langya::infra::storage::BattleRow;
+use langya::infra::time::clock::Clock;
 use langya::services::arena::battles::{BattleError, Opening};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -170,7 +171,8 @@ async fn a_turn_that_a_restart_interrupted_waits_for_its_models_to_be_found() {
     app.models.exchange(found(), &app.store, app.clock.as_ref()).await.unwrap();
     let mut events: Vec<BattleEvent> = Vec::new();
     while !events.iter().any(|event| matches!(event, BattleEvent::Ready | BattleEvent::Voided)) {
-        events.extend(watcher.next().await.unwrap().into_iter().map(|entry| entry.event));
+        let BattleUpdate::Events(entries) = watcher.next().await else { panic!("the battle is answered here") };
+        events.extend(entries.into_iter().map(|entry| entry.event));
     }
     assert_eq!(events.last(), Some(&BattleEvent::Ready));
     drop(watcher);

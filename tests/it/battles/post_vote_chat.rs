@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use langya::domain::battle::ModelId;
-use langya::infra::clock::Clock;
 use langya::infra::llm::ChatError;
 use langya::infra::llm::breaker::{BreakerPhase, BreakerPolicy, BreakerState};
 use langya::infra::llm::resilient_model::ReplyLimits;
+use langya::infra::time::clock::Clock;
 use serde_json::json;
 
 use crate::support::arena::{TestArena, quick_limits};

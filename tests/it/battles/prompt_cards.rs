@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use langya::domain::language::Language;
 use langya::infra::llm::Message;
-use langya::infra::llm::builtin::PracticeKind;
+use langya::infra::llm::providers::builtin::PracticeKind;
 use langya::render::i18n::pages::page_texts;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;

@@ -237,7 +237,7 @@ async fn an_interrupt_leaves_batches_at_the_provider_and_says_so() {
     run.signal("INT");
     let ended = run.ended().await;
     assert_eq!(ended.code, Some(1), "{}", ended.stderr);
-    for said in ["go on at the provider".to_owned(), format!("batch batch_0 of model one ({} requests", turns())] {
+    for said in ["continue at the provider".to_owned(), format!("batch batch_0 of model one ({} requests", turns())] {
         assert!(ended.stderr.contains(&said), "{said}: {}", ended.stderr);
     }
     let plan = field.run(&[&ANSWER[..], &["--dry-run"]].concat()).await;

@@ -97,14 +97,14 @@ async fn what_differs_from_what_is_stored_is_counted_and_not_taken() {
     assert!(told.ends_with(": 3 verdicts read, 3 of them new\n"), "{told}");
     field.write("v.csv", "item,model,judge,score\n1,far,j,8\n1,near,j,7\n1,old,j,9\n");
     let told = field.done(&verdicts).await;
-    let expected = ": 3 verdicts read, 0 of them new; 2 differ from what is stored and were not taken\n";
+    let expected = ": 3 verdicts read, 0 of them new; 2 differ from what is stored and were not imported\n";
     assert!(told.ends_with(expected), "{told}");
     let answers = ["import", "answers", "a.csv", "--suite", "mtbench101"];
     field.write("a.csv", "item,model,answer\n1,far,x\n");
     field.done(&answers).await;
     field.write("a.csv", "item,model,answer\n1,far,y\n1,near,y\n");
     let told = field.done(&answers).await;
-    let expected = ": 2 answers read, 1 of them new; 1 differ from what is stored and were not taken\n";
+    let expected = ": 2 answers read, 1 of them new; 1 differ from what is stored and were not imported\n";
     assert!(told.ends_with(expected), "{told}");
 }
 

@@ -3,7 +3,7 @@
 
 use langya::domain::benchmark::scores::judgement::Judgement;
 use langya::domain::judging::verdict::{Rating, Verdict};
-use langya::infra::storage::{BenchFilter, BenchSet, IncludeText};
+use langya::infra::storage::{AnswerRound, BenchFilter, IncludeText};
 use serde_json::{Value, json};
 
 use super::{Field, reply};
@@ -58,7 +58,7 @@ async fn field() -> Field {
 
 async fn judgements(field: &Field, sample: u32) -> Vec<Judgement> {
     let store = field.store().await;
-    let set = BenchSet { sample, ..field.set(&store, "alignbench").await };
+    let set = AnswerRound { sample, ..field.set(&store, "alignbench").await };
     let rows = store.bench_judgements(&set, BenchFilter::ALL, IncludeText::Yes).await.unwrap();
     store.close().await;
     rows.into_iter().filter(|row| row.variant.starts_with("logprob_weighted")).map(|row| row.judgement).collect()

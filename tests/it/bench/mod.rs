@@ -28,7 +28,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use langya::infra::config::StorageSettings;
-use langya::infra::storage::{BenchSet, IfMissing, Store};
+use langya::infra::storage::{AnswerRound, IfMissing, Store};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -216,9 +216,9 @@ impl Field {
     }
 
     /// The first round of answers over the latest data of a suite.
-    async fn set(&self, store: &Store, suite: &str) -> BenchSet {
+    async fn set(&self, store: &Store, suite: &str) -> AnswerRound {
         let suites = store.bench_suites().await.unwrap();
         let latest = suites.into_iter().find(|row| row.suite.as_str() == suite).unwrap();
-        BenchSet { suite: latest.suite, version: latest.version, sample: 1 }
+        AnswerRound { suite: latest.suite, version: latest.version, sample: 1 }
     }
 }

@@ -119,7 +119,7 @@ async fn reused_with_its_reasoning(field: &Field) {
     field.done(&["bench", "run", "alignbench", "--models", "one", "--judge", "judge,deep", "--round", "2"]).await;
     assert_eq!(field.requests("judge") + field.requests("deep"), before);
     let store = field.store().await;
-    let set = langya::infra::storage::BenchSet { sample: 2, ..field.set(&store, "alignbench").await };
+    let set = langya::infra::storage::AnswerRound { sample: 2, ..field.set(&store, "alignbench").await };
     let rows = store.bench_judgements(&set, BenchFilter::ALL, IncludeText::Yes).await.unwrap();
     store.close().await;
     let first = rows.iter().find(|row| row.judgement.judge_model == "judge" && row.judgement.item_id == "1").unwrap();

@@ -78,7 +78,7 @@ async fn a_stopped_plan_leaves_its_batch_at_the_provider_for_the_next() {
     ada.post_form("/admin/benchmarks/stop", &[]).await;
     let plan = ended(&field, &[]).await;
     assert_eq!(plan["state"], "stopped", "{plan}");
-    assert!(plan["note"].as_str().unwrap().contains("Batches that were sent go on at the provider"), "{plan}");
+    assert!(plan["note"].as_str().unwrap().contains("Batches that were sent continue at the provider"), "{plan}");
     assert_eq!((provider.sizes(), open(&field).await), (vec![turns()], 1));
     provider.hold(false);
     start(&mut ada, &PLAN).await;

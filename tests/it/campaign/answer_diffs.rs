@@ -39,6 +39,29 @@ async fn what_differs_between_two_answers_is_marked_and_nothing_else_changes() {
 }
 
 #[actix_web::test]
+async fn who_has_the_same_texts_rendered_again_and_again_is_told_to_wait() {
+    let fixture = CampaignFixture::start().await;
+    let tokens = fixture.open(&text(SHORT, &[("one", "**A**"), ("two", "**B**")]), 2).await;
+    let next = async |token: &String, body: Value| fixture.post(token, "next", body).await;
+    let mut granted = 0;
+    // One more is granted for each second that the loop takes.
+    let refused = loop {
+        let how = ["html", "differences"][granted % 2];
+        match next(&tokens[0], json!({"render": how})).await {
+            (StatusCode::OK, _) if granted < 1_000 => granted += 1,
+            answer => break answer,
+        }
+    };
+    assert_eq!((refused.0, &refused.1["code"]), (StatusCode::TOO_MANY_REQUESTS, &json!("rate_limited")), "{granted}");
+    assert!(granted >= 60, "{granted}");
+    let (status, _) = next(&tokens[0], json!({})).await;
+    assert_eq!(status, StatusCode::OK, "texts that nobody renders are not limited");
+    let (status, _) = next(&tokens[1], json!({"render": "html"})).await;
+    assert_eq!(status, StatusCode::OK, "another annotator");
+    fixture.arena.end().await;
+}
+
+#[actix_web::test]
 async fn answers_that_are_ranked_are_shown_as_ever() {
     let fixture = CampaignFixture::start().await;
     let said = [("one", "**A**"), ("two", "**B**"), ("three", "**C**")];

@@ -411,7 +411,7 @@ fn names_that_look_alike_get_a_note() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("table.csv"), "model,x,y\np-4,1,2\n\u{440}-4,2,1\nc,3,3\nd,4,4\n").unwrap();
     let said = run(folder.path(), &["--x", "x", "--y", "y"]).stderr;
-    let note = "warning: these names look alike, and are taken for different ones";
+    let note = "warning: these names look alike, and are treated as different models";
     assert!(said.contains(note) && said.contains(": \"p-4\", \"\u{440}-4\"\n"), "{said}");
 }
 

@@ -147,7 +147,7 @@ async fn a_full_data_folder_acknowledges_nothing_and_goes_on_when_there_is_space
     let words = "the disk that holds the data folder is full: free some space";
     server.logged(words).await;
     place.gate.open();
-    reader.next_of(&["done"]).await;
+    check(&reader.next_of(&["error"]).await, "replies_unsaved");
     check(&refused.vote("b").await, "storage");
     assert_eq!(readyz(&server).await, (503, "not ready\ndatabase: it refuses writes, see the log\n".into()));
 

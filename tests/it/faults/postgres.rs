@@ -58,7 +58,7 @@ async fn a_postgresql_that_turns_read_only_stops_votes_and_nothing_else() {
         database.as_admin("ALTER SYSTEM RESET default_transaction_read_only").await.unwrap();
         database.as_admin("SELECT pg_reload_conf()").await.unwrap();
     };
-    ride_out(&database, read_only, "it is read-only: name the primary", writable).await;
+    ride_out(&database, read_only, "it is read-only: use the address of the primary server", writable).await;
 }
 
 #[actix_web::test]
@@ -177,6 +177,25 @@ async fn a_right_on_votes_that_is_taken_away_makes_the_arena_unready_until_it_is
 }
 
 #[actix_web::test]
+async fn a_right_on_the_public_log_that_is_taken_away_is_named_by_readyz() {
+    let Some(database) = OwnServer::start() else { return };
+    database.as_admin("CREATE ROLE keeper LOGIN").await.unwrap();
+    database.as_admin("CREATE DATABASE kept OWNER keeper").await.unwrap();
+    let place = Place::with_replies(2).await;
+    let server = place.serve(&["--database", &database.url("kept").replace("arena@", "keeper@")]);
+    let mut voter = ready(&server).await;
+    let mut admin = PgConnection::connect(&database.url("kept")).await.unwrap();
+    sqlx::raw_sql("REVOKE INSERT ON log_entries FROM keeper").execute(&mut admin).await.unwrap();
+    check(&voter.vote("a").await, "revealed");
+    server.logged("permission denied for table log_entries").await;
+    let behind = "ready\npublic log: behind, new votes are counted without a promise: \
+                  the database's user lacks INSERT on log_entries, see `langya doctor`\n";
+    until(async || (readyz(&server).await == (200, behind.into())).then_some(())).await;
+    sqlx::raw_sql("GRANT INSERT ON log_entries TO keeper").execute(&mut admin).await.unwrap();
+    until(async || (readyz(&server).await == (200, "ready\n".into())).then_some(())).await;
+}
+
+#[actix_web::test]
 async fn a_lock_that_keeps_votes_out_is_named_by_readyz_until_a_vote_is_stored() {
     let Some(database) = TestDatabase::create().await else { return };
     let place = Place::with_replies(2).await;
@@ -214,7 +233,11 @@ async fn replies_that_a_lock_keeps_out_are_offered_again() {
     let place = Place::with_replies(2).await;
     let server = place.serve(&["--database", &database.url]);
     sqlx::raw_sql(KEEP_OUT).execute(&database.raw().await).await.unwrap();
-    check(&ready(&server).await.vote("a").await, "revealed");
+    let mut visitor = Visitor::connect(&server.url).await;
+    visitor.ask("Which?").await;
+    check(&visitor.next_of(&["ready", "error"]).await, "replies_unsaved");
+    visitor.until_ready().await;
+    check(&visitor.vote("a").await, "revealed");
     drop(server);
     database.drop().await;
 }

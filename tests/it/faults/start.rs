@@ -35,7 +35,7 @@ async fn a_postgresql_that_cannot_be_used_ends_the_start_with_one_line() {
     refused(&as_locked("correct-horse"), &["may not create its tables", "owner"]);
 
     server.alter_database("default_transaction_read_only", Some("on")).await;
-    passes(&server.url("postgres"), &["read-only", "name the primary"]);
+    passes(&server.url("postgres"), &["read-only", "the address of the primary server"]);
     server.alter_database("default_transaction_read_only", None).await;
     server.alter_database("synchronous_commit", Some("off")).await;
     refused(&server.url("postgres"), &["synchronous_commit = off", "power cut"]);

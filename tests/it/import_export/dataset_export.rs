@@ -95,7 +95,7 @@ fn an_arena_imported_from_a_data_set_has_the_same_ratings_to_the_byte() {
         assert_eq!(ratings(here, data), ratings(here, "data"), "{data}");
     }
     let refused = langya(here, ["import", "votes", "--data-dir", "none", "again"]);
-    let reason = "again is a folder without data/*.parquet, so it is no data set";
+    let reason = "again is a folder without data/*.parquet, so it is not a data set";
     assert!(refused.code == Some(2) && refused.stderr.contains(reason), "{refused:?}");
     // A second export of the same database has the same bytes.
     done(export(&["twin", "--license", "cc-by-4.0", "--shard-votes", "1300"]));

@@ -220,6 +220,28 @@ async fn the_statement_that_imports_all_votes_has_a_longer_limit_and_still_one()
     database.drop().await;
 }
 
+/// Refuses to change the row of a battle.
+const REFUSE_CHANGED_BATTLES: &str = "CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
+         RAISE EXCEPTION 'battle % is changed', OLD.id; \
+     END $$; \
+     CREATE TRIGGER refuse_change BEFORE UPDATE ON battles FOR EACH ROW EXECUTE FUNCTION refuse_change()";
+
+#[actix_web::test]
+async fn the_statement_that_imports_all_votes_changes_no_battle_while_other_votes_wait_for_it() {
+    let Some(database) = TestDatabase::create().await else { return };
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("votes.csv"), "model_a,model_b,winner\nx,y,model_a\nx,y,tie\n").unwrap();
+    database.open().await.close().await;
+    let raw = database.raw().await;
+    sqlx::raw_sql(REFUSE_CHANGED_BATTLES).execute(&raw).await.unwrap();
+    let imported = langya(folder.path(), ["import", "votes", "votes.csv", "--database", database.url.as_str()]);
+    assert_eq!(imported.code, Some(0), "{}", imported.stderr);
+    let voted = "SELECT COUNT(*) FROM battles JOIN votes ON battle_id = battles.id WHERE stage = 'voted'";
+    assert_eq!(sqlx::query_scalar::<_, i64>(voted).fetch_one(&raw).await.unwrap(), 2);
+    raw.close().await;
+    database.drop().await;
+}
+
 /// Notes each statement that inserts votes.
 const NOTE_STATEMENTS: &str = "CREATE TABLE vote_statements (at TIMESTAMPTZ); \
      CREATE FUNCTION note_statement() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \

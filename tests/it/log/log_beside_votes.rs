@@ -9,11 +9,11 @@ use futures_util::{StreamExt, stream};
 use langya::domain::public_log::promised_vote::FEW_UNLOGGED;
 use langya::domain::time::Timestamp;
 use langya::formats::votes::ReadOptions;
-use langya::infra::clock::SystemClock;
 use langya::infra::config::{CurrentSettings, Settings, StorageSettings};
 use langya::infra::events::{BusState, InstanceId};
 use langya::infra::job_report::JobReports;
 use langya::infra::storage::{IfMissing, Store};
+use langya::infra::time::clock::SystemClock;
 use langya::server::jobs::heartbeat::send_heartbeats;
 use langya::server::jobs::public_log::append_public_log;
 use langya::services::arena::instances::ArenaInstances;
@@ -173,10 +173,9 @@ async fn other_instances_promise_nothing_from_their_next_heartbeat_while_the_one
     let [leader, follower] = [log_of(&store).await, log_of(&store).await];
     let beating = [("leader", &leader), ("follower", &follower)].map(|(name, log)| {
         let (me, clock) = (InstanceId(name.into()), Arc::new(SystemClock));
-        let instances = Arc::new(ArenaInstances::among_others(store.clone(), me, BusState::Connected));
-        let parts = (instances, store.clone(), log.clone());
-        let current = CurrentSettings::new(Settings::default());
-        tokio::spawn(send_heartbeats(parts, current, clock, reports.of(name), shutdown.clone()))
+        let instances = Arc::new(ArenaInstances::with_peers(store.clone(), me, BusState::Connected));
+        let (store, log, current) = (store.clone(), log.clone(), CurrentSettings::new(Settings::default()));
+        tokio::spawn(send_heartbeats(instances, store, log, current, clock, reports.of(name), shutdown.clone()))
     });
     let is_behind = || follower.is_behind(Timestamp(3_000), Duration::from_secs(60));
     leader.note_step(LogRole::Leads, Some(&PublicLogError::Rewritten(7)));

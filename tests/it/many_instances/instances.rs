@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use langya::domain::time::Timestamp;
-use langya::infra::clock::{Clock, SystemClock};
+use langya::infra::time::clock::{Clock, SystemClock};
 use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::Message;
 

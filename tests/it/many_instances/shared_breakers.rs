@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use langya::infra::clock::SystemClock;
 use langya::infra::config::StorageSettings;
 use langya::infra::events::BusState;
 use langya::infra::job_report::JobReports;
@@ -14,6 +13,7 @@ use langya::infra::llm::roster::Roster;
 use langya::infra::llm::{ChatError, ChatModel, Message};
 use langya::infra::redis::SharedBreakers;
 use langya::infra::storage::{BreakerReport, IfMissing, Store};
+use langya::infra::time::clock::SystemClock;
 use langya::server::jobs::breakers::store_breakers;
 use langya::services::arena::models::Models;
 use rand::SeedableRng;

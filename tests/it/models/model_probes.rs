@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use langya::domain::battle::ModelId;
-use langya::infra::clock::SystemClock;
 use langya::infra::config::StorageSettings;
 use langya::infra::job_report::JobReports;
 use langya::infra::llm::breaker::{BreakerPhase, BreakerPolicy};
@@ -13,6 +12,7 @@ use langya::infra::llm::resilient_model::{PROBE_PROMPT, ReplyLimits, ResilientMo
 use langya::infra::llm::roster::Roster;
 use langya::infra::llm::{ChatError, ChatModel, Message};
 use langya::infra::storage::{IfMissing, Store};
+use langya::infra::time::clock::SystemClock;
 use langya::server::jobs::model_probes::probe_models;
 use langya::services::arena::models::Models;
 use rand::SeedableRng;

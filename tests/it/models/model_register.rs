@@ -8,12 +8,12 @@ use std::time::Instant;
 use langya::domain::model_register::days::{Period, number_of, start_of};
 use langya::domain::time::Timestamp;
 use langya::formats::votes::ReadOptions;
-use langya::infra::clock::{Clock, SystemClock};
 use langya::infra::config::CurrentSettings;
 use langya::infra::llm::ChatError;
 use langya::infra::llm::roster::Roster;
 use langya::infra::rng::SharedRng;
 use langya::infra::storage::{IfMissing, Store};
+use langya::infra::time::clock::{Clock, SystemClock};
 use langya::services::arena::models::Models;
 use langya::services::import_export::import::{self, VotesFile};
 use langya::services::model_register::ModelRegister;
@@ -276,8 +276,10 @@ async fn the_register_does_not_move_before_the_vote() {
     assert_eq!(battles.sum::<u64>(), 4, "two models a battle");
 
     let votes = folder.path().join("votes.csv");
-    std::fs::write(&votes, "model_a,model_b,winner,tstamp\nold,older,model_a,1700000000\nold,one,tie,1700090000\n")
-        .unwrap();
+    // The first battle is named by the arena that it comes from.
+    let [from_arena, local] = ["018bcfe5-6800-7000-8000-000000000001", "2"];
+    let rows = format!("{from_arena},old,older,model_a,1700000000\n{local},old,one,tie,1700090000\n");
+    std::fs::write(&votes, format!("battle_id,model_a,model_b,winner,tstamp\n{rows}")).unwrap();
     let read = VotesFile::read(&votes, &ReadOptions::default(), Timestamp(1)).unwrap();
     import::votes(&arena.app.store, read, |_, _| {}).await.unwrap();
     tomorrow.count_battles().await.unwrap();
@@ -370,8 +372,10 @@ async fn an_import_is_counted_once() {
     };
     recorder.count_battles().await.unwrap();
     let votes = folder.path().join("votes.csv");
-    std::fs::write(&votes, "model_a,model_b,winner,tstamp\nold,older,model_a,1700000000\nold,one,tie,1700090000\n")
-        .unwrap();
+    // The first battle is named by the arena that it comes from.
+    let [from_arena, local] = ["018bcfe5-6800-7000-8000-000000000001", "2"];
+    let rows = format!("{from_arena},old,older,model_a,1700000000\n{local},old,one,tie,1700090000\n");
+    std::fs::write(&votes, format!("battle_id,model_a,model_b,winner,tstamp\n{rows}")).unwrap();
     let read = VotesFile::read(&votes, &ReadOptions::default(), Timestamp(1)).unwrap();
     import::votes(&store, read, |_, _| {}).await.unwrap();
     assert_eq!(recorder.count_battles().await.unwrap(), 1);

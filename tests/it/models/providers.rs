@@ -11,13 +11,12 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use langya::domain::battle::ModelId;
 use langya::infra::config::{ModelSettings, ProviderKind, ProviderSettings};
-use langya::infra::llm::anthropic::AnthropicModel;
-use langya::infra::llm::ollama::OllamaModel;
-use langya::infra::llm::openai::OpenAiModel;
+use langya::infra::llm::http_client;
+use langya::infra::llm::providers::anthropic::AnthropicModel;
+use langya::infra::llm::providers::ollama::OllamaModel;
+use langya::infra::llm::providers::openai::OpenAiModel;
 use langya::infra::llm::resilient_model::{ReplyLimits, ResilientModel};
-use langya::infra::llm::{
-    ChatError, ChatModel, Message, MessageRole, ModelCard, ReplyPart, ReplyStream, Usage, http_client,
-};
+use langya::infra::llm::{ChatError, ChatModel, Message, MessageRole, ModelCard, ReplyPart, ReplyStream, Usage};
 use rand::SeedableRng;
 use secrecy::SecretString;
 use tokio::time::timeout;

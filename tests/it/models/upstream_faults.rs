@@ -9,7 +9,7 @@ use langya::domain::battle::ModelId;
 use langya::domain::battle::progress::Stage;
 use langya::infra::config::{ModelSettings, PacingMode, ProviderKind};
 use langya::infra::llm::http_client;
-use langya::infra::llm::openai::OpenAiModel;
+use langya::infra::llm::providers::openai::OpenAiModel;
 use langya::infra::llm::resilient_model::{ReplyLimits, ResilientModel};
 use langya::infra::llm::roster::Roster;
 use rand::SeedableRng;

@@ -205,7 +205,7 @@ fn a_doctor_finds_what_keeps_an_arena_from_starting() {
     for (settings, said) in [
         (hook.to_owned(), "webhooks.secret_env"),
         (model("one", "") + &model("two", "api_key_env = \"NO_SUCH_KEY\"\n"), "NO_SUCH_KEY"),
-        (model("one", ""), "a battle needs two models and 1 can be drawn"),
+        (model("one", ""), "a battle needs two models and 1 can take part"),
         ("[redis]\nurl = \"redis://127.0.0.1:port\"\n".to_owned(), "redis.url cannot be used"),
     ] {
         let folder = tempfile::tempdir().unwrap();

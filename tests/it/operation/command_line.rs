@@ -79,7 +79,7 @@ fn a_command_without_its_database_or_file_makes_no_folder() {
         (&["import", "suite", "urs", "absent"][..], "cannot read absent"),
         (&["import", "scores", "absent"][..], "cannot read absent"),
         (&["import", "votes", "/dev/zero"][..], "cannot read /dev/zero: it is a device"),
-        (&["import", "votes", "."][..], "it is no data set"),
+        (&["import", "votes", "."][..], "it is not a data set"),
         (&["import", "arena", "absent"][..], "cannot read absent"),
         (&["import", "arena", "."][..], "cannot read .: it is not a regular file; name the arena's database file"),
         (&["import", "arena", "langya.toml"][..], "--database postgres://"),

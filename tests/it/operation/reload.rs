@@ -92,7 +92,7 @@ async fn what_cannot_be_used_is_reported_in_one_line_and_what_needs_a_restart_is
     let told: Vec<_> = log.lines().filter(|line| line.contains("previous settings stay")).collect();
     assert!(told.iter().all(|line| line.contains("max_turns") && line.contains("line 2")), "{log}");
     bench.write("[battle]\nmax_turns = 1", &["one"]);
-    server.logged("a battle needs two models and 1 can be drawn").await;
+    server.logged("a battle needs two models and 1 can take part").await;
 
     let mut visitor = Visitor::connect(&server.url).await;
     visitor.ask("Which?").await;

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use langya::domain::language::Language;
-use langya::infra::llm::{ChatError, connection_error_texts};
+use langya::infra::llm::ChatError;
+use langya::infra::llm::http::connection_error_texts;
 use langya::render::i18n::pages::page_texts;
 use regex::Regex;
 

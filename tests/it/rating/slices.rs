@@ -89,7 +89,7 @@ async fn a_slice_of_the_votes_has_its_own_leaderboard() {
         ("?language=xx", 404, "\"xx\""),
         ("?turns=7", 400, "first or multi"),
         ("?until=soon", 400, "2026-11-21"),
-        ("?style=yes", 400, "control or nothing"),
+        ("?style=yes", 400, "write style=control, or leave it out"),
         ("?ties=drop&ties=drop", 400, "once"),
     ] {
         let (refused, _, text) = leaderboard(&arena, query).await;

@@ -232,7 +232,7 @@ fn a_model_that_one_voter_alone_compares_with_the_rest_has_no_error_between_vote
     let (tally, styled) = styled(&log, StyleErrors::Jackknife);
     for (model, (tallied, error)) in tally.models.iter().zip(&styled.errors).enumerate() {
         assert_eq!(error.is_some(), tallied.name != "lone", "{}: {error:?}", tallied.name);
-        assert_eq!(styled.carried.contains(&model), tallied.name == "lone", "{:?}", styled.carried);
+        assert_eq!(styled.single_voter.contains(&model), tallied.name == "lone", "{:?}", styled.single_voter);
     }
 }
 

@@ -1,4 +1,4 @@
-//! What every database promises annotators who take a judgement back.
+//! What every database promises annotators who take a judgement back, and those who judge in place of an excluded one.
 
 use langya::domain::admin::action::AdminAction;
 use langya::domain::campaign::assignment::CampaignShape;
@@ -85,4 +85,20 @@ pub(super) async fn an_assignment_that_was_taken_back_is_its_annotators_again(st
     take_back(store, "d-1", &judged, 60).await;
     assert_eq!(next(store, "d", "d-2", 61).await, Err(NoAssignmentReason::Units), "the annotator is at it again");
     assert_eq!(next(store, "d", "d-2", 91).await, Ok("d-2 at 91".to_owned()), "but not for ever");
+}
+
+pub(super) async fn the_unit_of_an_excluded_annotator_is_given_back_once(store: &Store) {
+    campaign(store, "e").await;
+    let third = NewAnnotator { token_hash: "hash 3 of e", quota: None, expires_at: None };
+    let invited = entry("invited another one", AdminAction::InviteAnnotators);
+    store.insert_annotators("e", &[third], Timestamp(3), &invited).await.unwrap();
+    next(store, "e", "e-1", 1).await.unwrap();
+    let left_out = entry("left out", AdminAction::LeaveAnnotatorOut);
+    assert!(store.exclude_annotator(("e", "e-1"), "was asleep", &left_out).await.unwrap());
+    assert_eq!(store.judged_of_due("e", 1).await.unwrap(), 0, "nothing is judged, and nothing less than that");
+    let own = next(store, "e", "e-2", 2).await.expect("the unit needs somebody else");
+    judge(store, "e-2", &own, 3).await;
+    assert!(store.is_all_judged("e", 1).await.unwrap());
+    assert_eq!(next(store, "e", "e-3", 40).await, Err(NoAssignmentReason::Units), "it has its one judgement");
+    assert_eq!(store.judged_of_due("e", 1).await.unwrap(), 1);
 }

@@ -15,7 +15,7 @@ use langya::domain::time::Timestamp;
 use langya::infra::llm::Usage;
 use langya::infra::llm::model_client::WholeReply;
 use langya::infra::storage::{
-    AttemptRow, AttemptStatus, BenchAnswerRow, BenchFilter, BenchItemRow, BenchJudgementRow, BenchRunRow, BenchSet,
+    AnswerRound, AttemptRow, AttemptStatus, BenchAnswerRow, BenchFilter, BenchItemRow, BenchJudgementRow, BenchRunRow,
     BenchSuiteRow, Imported, IncludeText, NewBenchRun, OpenAttempts, PlanStep, PublishedScoreRow, ScoredJudgement,
     Store,
 };
@@ -28,8 +28,8 @@ fn of<'f>(model: &'f str, item: &'f str) -> BenchFilter<'f> {
     BenchFilter { model: Some(model), item: Some(item) }
 }
 
-fn set() -> BenchSet {
-    BenchSet { suite: suite_id(), version: "v1".into(), sample: 1 }
+fn set() -> AnswerRound {
+    AnswerRound { suite: suite_id(), version: "v1".into(), sample: 1 }
 }
 
 fn run(id: &str) -> NewBenchRun {
@@ -191,7 +191,7 @@ pub(super) async fn prompts_of_a_campaign_are_added_once_and_stand_in_no_list(st
     store.add_bench_items(&own, &items[..2]).await.unwrap();
     store.add_bench_items(&own, &items[1..]).await.unwrap();
     assert_eq!(store.bench_items(&own.suite, "v").await.unwrap(), items);
-    let set = BenchSet { suite: own.suite, version: "v".into(), sample: 1 };
+    let set = AnswerRound { suite: own.suite, version: "v".into(), sample: 1 };
     store.insert_answers(&set, &[answer("a1", "c", "sha")]).await.unwrap();
     assert_eq!(store.bench_answers(&set, BenchFilter::ALL).await.unwrap().len(), 1);
     let listed: Vec<SuiteId> = store.bench_suites().await.unwrap().into_iter().map(|row| row.suite).collect();
@@ -206,7 +206,7 @@ pub(super) async fn an_answer_to_a_question_is_kept_once(store: &Store) {
     store.insert_answers(&set(), &[anew.clone(), first.clone()]).await.unwrap();
     assert_eq!(store.bench_answers(&set(), of("m", "a")).await.unwrap(), std::slice::from_ref(&first));
     assert_eq!(store.import_answers(&set(), &[anew, answer("4", "a", "another ask")]).await.unwrap(), 1);
-    let second_round = BenchSet { sample: 2, ..set() };
+    let second_round = AnswerRound { sample: 2, ..set() };
     store.insert_answers(&second_round, &[answer("5", "a", "ask")]).await.unwrap();
     assert_eq!(store.bench_answers(&set(), BenchFilter::ALL).await.unwrap().len(), 3);
     assert_eq!(store.bench_answers(&set(), BenchFilter::of_model(&ModelId::new("n"))).await.unwrap(), []);

@@ -17,7 +17,6 @@ use langya::domain::rating::leaderboards::ranking::rank_log;
 use langya::domain::rating::vote_counts::VoteCounts;
 use langya::domain::rating::votes::vote_log::ColumnSet;
 use langya::domain::time::Timestamp;
-use langya::infra::clock::{Clock, SystemClock};
 use langya::infra::config::{CurrentSettings, Settings};
 use langya::infra::events::{InstanceId, LocalBus};
 use langya::infra::storage::{
@@ -29,6 +28,7 @@ use langya::infra::stored_votes::prompt_index::read_prompt_index;
 use langya::infra::stored_votes::rated_votes::RatedVotes;
 use langya::infra::stored_votes::selection::select;
 use langya::infra::stored_votes::vote_tally::{StoreWhen, VoteTally};
+use langya::infra::time::clock::{Clock, SystemClock};
 use langya::services::admin::actor::Actor;
 use langya::services::exclusions::preview::preview;
 use langya::services::exclusions::write_decision::{DecisionContext, write_decision};

@@ -24,8 +24,8 @@ mod outages;
 mod own_battles;
 pub(crate) mod partitions;
 mod postgres;
+mod prompt_digests;
 pub(crate) mod public_log;
-mod question_digests;
 mod sqlite;
 pub(crate) mod verdicts;
 pub(crate) mod voter_check;
@@ -48,7 +48,9 @@ use admin::{
     of_two_owners_who_demote_each_other_one_stays, sessions_codes_and_recovery_codes_end,
     the_links_of_an_owner_whose_claim_gives_less_are_void,
 };
-use annotators::an_assignment_that_was_taken_back_is_its_annotators_again;
+use annotators::{
+    an_assignment_that_was_taken_back_is_its_annotators_again, the_unit_of_an_excluded_annotator_is_given_back_once,
+};
 use api_keys::a_key_is_found_by_its_hash_until_it_expires_or_is_revoked;
 use battles::{
     a_battle_is_read_back_as_it_was_kept, a_failed_side_is_replaced_or_voids_the_battle, a_record_is_of_one_moment,
@@ -125,7 +127,7 @@ use verdicts::{
 
 use voter_check::flagged_voters_are_excluded_only_where_the_operator_says_so_and_never_again_once_let_back_in;
 
-use question_digests::{
+use prompt_digests::{
     a_digest_is_kept_for_the_text_that_it_was_made_of_alone, votes_on_a_question_are_found_until_its_text_is_gone,
 };
 use webhooks::a_message_waits_alone_is_sent_by_one_and_is_settled_once;
@@ -345,6 +347,7 @@ on_both! {
     an_owner_who_cannot_sign_in_is_demoted_and_locked_out_where_no_owner_can
     a_role_is_changed_only_from_the_one_that_was_read
     an_assignment_that_was_taken_back_is_its_annotators_again
+    the_unit_of_an_excluded_annotator_is_given_back_once
     the_links_of_an_owner_whose_claim_gives_less_are_void
     a_key_is_found_by_its_hash_until_it_expires_or_is_revoked
     a_message_waits_alone_is_sent_by_one_and_is_settled_once

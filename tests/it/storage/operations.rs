@@ -16,8 +16,8 @@ use langya::domain::time::Timestamp;
 use langya::infra::storage::{
     AssignmentLimit, AssignmentRequest, AuditFilter, BattleRow, CampaignState, CampaignVote, DeletionDecision,
     DeletionTarget, JudgementWithdrawal, ModerationDecision, NewAnnotator, NewCampaign, NewCampaignJudgement,
-    NewDeletionRequest, NewModerationFlag, NewUnit, SettledGame, StandingJudgement, Store, UnitJudgedByPeople,
-    VerdictRow, VoteColumn, VoteExclusion, VoteRange,
+    NewDeletionRequest, NewModerationFlag, NewUnit, SettledGame, Store, UnitJudgedByPeople, ValidJudgement, VerdictRow,
+    VoteColumn, VoteExclusion, VoteRange,
 };
 
 use super::admin::entry;
@@ -200,7 +200,7 @@ pub(super) async fn judgements_of_a_rated_campaign_are_votes_until_they_are_take
             vote: Some(&vote),
             now: Timestamp(4),
         };
-        let stands = |differs| StandingJudgement { id: id.to_owned(), differs };
+        let stands = |differs| ValidJudgement { id: id.to_owned(), differs };
         assert_eq!(store.insert_campaign_judgement(new).await.unwrap(), stands(false));
         let again = NewCampaignJudgement { id: "again", ..new };
         assert_eq!(store.insert_campaign_judgement(again).await.unwrap(), stands(false));

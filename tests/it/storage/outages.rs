@@ -130,16 +130,49 @@ async fn a_right_that_is_taken_away_is_logged_once_and_so_is_its_end() {
         assert!(!refused.is_permanent(), "somebody may give it back: {refused}");
     }
     let unready = store.check().await.unwrap_err().to_string();
-    assert!(unready.contains("lacks INSERT on votes: GRANT it"), "{unready}");
+    assert!(
+        unready.contains(&format!("lacks INSERT on votes: run `GRANT INSERT ON public.votes TO {role};`")),
+        "{unready}"
+    );
     let found = store.check_rights().await.unwrap_err().to_string();
     assert!(found.contains("lacks INSERT on votes, INSERT on webhook_messages: "), "{found}");
-    run(format!("GRANT INSERT ON votes TO {role}")).await;
+    run(format!("REVOKE UPDATE, DELETE ON sign_ins, turns FROM {role}")).await;
+    let found = store.check_rights().await.unwrap_err().to_string();
+    assert!(found.contains("UPDATE on sign_ins") && found.contains("DELETE on turns"), "{found}");
+    assert!(!found.contains("DELETE on sign_ins"), "the arena deletes no sign-in: {found}");
+    let statements = found.split('`').nth(1).unwrap();
+    run(statements.to_owned()).await;
+    store.check_rights().await.unwrap();
     store.check().await.unwrap();
     assert_eq!(store.insert_vote(&vote("v0", "v0", 1)).await.unwrap(), InsertedVote::Stored);
     let begun = log.lines("the database's user lacks a right");
     assert!(begun.len() == 1 && begun[0].contains("permission denied for table votes"), "{}", log.text());
     assert_eq!(log.lines("votes.refused=3").len(), 1, "{}", log.text());
     assert!(log.lines("the database fails").is_empty(), "the other tables can be used: {}", log.text());
+    store.close().await;
+    run(format!("DROP OWNED BY {role}; DROP ROLE {role}")).await;
+    raw.close().await;
+    database.drop().await;
+}
+
+#[actix_web::test]
+async fn a_user_who_may_not_create_tables_serves_a_database_that_has_them_once_every_right_is_granted() {
+    let Some(database) = TestDatabase::create().await else { return };
+    database.open().await.close().await;
+    let (raw, role) = (database.raw().await, format!("{}_user", database.name));
+    let run = async |statement: String| {
+        sqlx::raw_sql(AssertSqlSafe(statement)).execute(&raw).await.unwrap();
+    };
+    run(format!("REVOKE ALL ON SCHEMA public FROM PUBLIC; CREATE ROLE {role} LOGIN PASSWORD 'secret'")).await;
+    let as_user = database.url.replace("arena@", &format!("{role}:secret@"));
+    let settings = StorageSettings { database: as_user.into(), ..StorageSettings::default() };
+    for lacked in ["lacks USAGE on schema public: ", "lacks SELECT on _sqlx_migrations, SELECT on battles, "] {
+        let refused = Store::open(&settings, IfMissing::Fail).await.unwrap_err().to_string();
+        assert!(refused.contains(lacked), "{refused}");
+        run(refused.split('`').nth(1).unwrap().to_owned()).await;
+    }
+    let store = Store::open(&settings, IfMissing::Create).await.unwrap();
+    store.check_rights().await.unwrap();
     store.close().await;
     run(format!("DROP OWNED BY {role}; DROP ROLE {role}")).await;
     raw.close().await;
@@ -173,7 +206,7 @@ async fn a_right_that_one_vote_needs_keeps_no_other_vote_out() {
     let refused = answers[1].as_ref().unwrap_err();
     assert_eq!(refused.outage_kind(), Some(OutageKind::NoPrivilege), "{refused}");
     let unready = store.check().await.unwrap_err().to_string();
-    assert!(unready.contains("lacks INSERT on vote_exclusions: GRANT it"), "{unready}");
+    assert!(unready.contains("lacks INSERT on vote_exclusions: run `GRANT "), "{unready}");
     store.close().await;
     run(format!("DROP OWNED BY {role}; DROP ROLE {role}")).await;
     raw.close().await;

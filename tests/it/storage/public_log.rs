@@ -8,7 +8,7 @@ use langya::domain::battle::{BattleId, VisitorId};
 use langya::domain::integrity::exclusions::exclusion_rule::ExclusionRule;
 use langya::domain::integrity::pseudonym::voter_pseudonym;
 use langya::domain::public_log::checkpoint::Checkpoint;
-use langya::domain::public_log::commitment::{PrivateParts, PrivateTurn};
+use langya::domain::public_log::commitment::{PrivateTurn, PrivateVoteData};
 use langya::domain::public_log::entry::LogEntry;
 use langya::domain::public_log::hash::TreeHash;
 use langya::domain::public_log::merkle_proof::TreeHead;
@@ -16,7 +16,6 @@ use langya::domain::public_log::tile::{Tile, TileKind};
 use langya::domain::rating::leaderboards::leaderboard_snapshot::LeaderboardSnapshot;
 use langya::domain::time::Timestamp;
 use langya::formats::votes::ReadOptions;
-use langya::infra::clock::SystemClock;
 use langya::infra::config::{CurrentSettings, Settings};
 use langya::infra::public_log::signed_checkpoint_file::CheckpointFile;
 use langya::infra::public_log::signing_key::PublicLogKey;
@@ -24,6 +23,7 @@ use langya::infra::rng::SharedRng;
 use langya::infra::storage::{
     LogAppend, LogCheckpoint, LogSubject, NewLogEntry, NewSalt, Store, StoredLeaderboard, UnloggedVotes, VoteExclusion,
 };
+use langya::infra::time::clock::SystemClock;
 use langya::services::import_export::import::{self, VotesFile};
 use langya::services::leaderboard::latest_leaderboard::LatestLeaderboard;
 use langya::services::public_log::reader::PublicLogLookup;
@@ -184,7 +184,7 @@ pub(super) async fn an_entry_commits_to_what_it_does_not_show(store: &Store) {
     let bytes = bytes(&salt);
     let turns = vec![PrivateTurn { prompt: "琅琊榜?", a: "A", b: "B" }];
     let voter = voter_pseudonym("visitor");
-    let parts = PrivateParts { vote: "vote-y", battle: "y", voter: &voter, turns };
+    let parts = PrivateVoteData { vote: "vote-y", battle: "y", voter: &voter, turns };
     let Ok(LogEntry::Vote(entry)) = serde_json::from_str(&logged.body) else { panic!("{}", logged.body) };
     assert_eq!(entry.commitment, parts.commit(&bytes));
 
@@ -245,7 +245,7 @@ pub(super) async fn a_deletion_beside_an_append_leaves_no_salt(store: &Store) {
             // Where the deletion came before the texts were read, the salt hides none.
             let hides_no_text = |salt: String| {
                 let voter = voter_pseudonym("visitor");
-                let parts = PrivateParts { vote: &vote, battle: name, voter: &voter, turns: Vec::new() };
+                let parts = PrivateVoteData { vote: &vote, battle: name, voter: &voter, turns: Vec::new() };
                 logged.body.contains(&parts.commit(&bytes(&salt)))
             };
             assert!(logged.salt.clone().is_none_or(hides_no_text), "{name}: {logged:?}");

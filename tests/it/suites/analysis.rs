@@ -36,7 +36,7 @@ fn a_swap_that_changes_the_verdict_is_position_bias() {
     let bias = PositionBias::new(&judgements);
     assert_eq!(bias, PositionBias { turns: 8, consistent: 3, first: 3, second: 1, half_tie: 1 });
     near(bias.changed().unwrap(), 5.0 / 8.0);
-    near(bias.towards_first().unwrap(), 2.0 / 8.0);
+    near(bias.first_position_preference().unwrap(), 2.0 / 8.0);
     assert_eq!(PositionBias::new(&[]).changed(), Err(Undefined::Nothing));
 }
 

@@ -4,7 +4,7 @@ use langya::domain::benchmark::item::Item;
 use langya::domain::benchmark::scores::judgement::{Game, JudgeStep, Judgement};
 use langya::domain::benchmark::scores::score::{Coverage, Verdicts};
 use langya::domain::benchmark::{JudgeMode, Scale, Suite, SuiteOptions, custom_suite};
-use langya::domain::judging::verdict::{Letter, Margin, Preference, Verdict};
+use langya::domain::judging::verdict::{Margin, OptionLetter, Preference, Verdict};
 
 use super::superclue::games;
 use super::{answer, asked, data, judged, rated, read_fixture};
@@ -110,7 +110,7 @@ fn pairs_and_choices_are_suites_of_ones_own_too() {
     let choices = of_mode("multiple_choice", "");
     let one = items(&*choices, &[r#"{"id": 1, "question": "q", "options": ["a", "b", "c", "d"], "answer": "C"}"#]);
     assert!(choices.asks(&one[0], &[])[0].messages[0].content.contains("q\nA. a\nB. b\n"));
-    let right = Verdict::Choice { choice: Some(Letter::C), correct: true };
+    let right = Verdict::Choice { choice: Some(OptionLetter::C), correct: true };
     assert_eq!(choices.parse(&one[0], "The answer is C."), Ok(right.clone()));
     let judgement = judged("1", 1, Game::First, Ok(right));
     assert_eq!(choices.score(&one, &[&judgement]).by_key("overall").unwrap().value, Some(100.0));

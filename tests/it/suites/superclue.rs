@@ -5,7 +5,7 @@ use langya::domain::benchmark::item::{Item, Question};
 use langya::domain::benchmark::scores::judgement::{Game, JudgeStep, Judgement, Status};
 use langya::domain::benchmark::scores::score::{Coverage, Scores};
 use langya::domain::benchmark::suites::superclue::construction::{Draft, DraftPrompt};
-use langya::domain::judging::verdict::{Letter, Preference, Verdict};
+use langya::domain::judging::verdict::{OptionLetter, Preference, Verdict};
 use langya::domain::language::Language;
 
 use super::{answer, asked, data, judged, read_fixture, suite_with, vectors};
@@ -163,17 +163,17 @@ fn choices_are_asked_read_and_counted_without_a_judge() {
     let items = read_fixture(&*close(), "superclue_close.jsonl");
     let text = close().asks(&items[1], &[]).remove(0).messages.remove(0).content;
     assert!(text.contains("知识与百科") && text.contains("哪种动物会飞？\nA. 狗\nB. 猫\nC. 蝙蝠\nD. 马\n"));
-    assert_eq!(items[2].choices.as_ref().map(|choices| choices.correct), Some(Letter::C));
+    assert_eq!(items[2].choices.as_ref().map(|choices| choices.correct), Some(OptionLetter::C));
 
     let read = |item: &Item, text: &str| close().judgings(item, &[answer(1, text)], &[]).remove(0).step;
     let choice = |choice, correct| JudgeStep::Read(Verdict::Choice { choice, correct });
-    assert_eq!(read(&items[0], "答案：B"), choice(Some(Letter::B), true));
+    assert_eq!(read(&items[0], "答案：B"), choice(Some(OptionLetter::B), true));
     assert_eq!(read(&items[0], "A和B都对"), choice(None, false));
     assert_eq!(read(&items[0], ""), JudgeStep::Failed(Status::EmptyAnswer));
 
     let record = |id: &str, verdict| judged(id, 1, Game::First, verdict);
     let judgements = [
-        record("1", Ok(Verdict::Choice { choice: Some(Letter::B), correct: true })),
+        record("1", Ok(Verdict::Choice { choice: Some(OptionLetter::B), correct: true })),
         record("2", Ok(Verdict::Choice { choice: None, correct: false })),
         record("3", Err(Status::EmptyAnswer)),
     ];
@@ -191,7 +191,7 @@ fn an_open_question_is_rewritten_into_a_choice() {
     let reply = r#"{"问题": "怎样设一个好密码？", "选项": ["短", "长而随机", "生日", "不设"], "答案": "B"}"#;
     let made = Draft::parse(reply).unwrap().item(item);
     assert_eq!((made.id.as_str(), made.category.as_str(), made.turns.len()), ("s-2", "安全", 1));
-    assert_eq!(close().parse(&made, "B").unwrap(), Verdict::Choice { choice: Some(Letter::B), correct: true });
+    assert_eq!(close().parse(&made, "B").unwrap(), Verdict::Choice { choice: Some(OptionLetter::B), correct: true });
     let missing = DraftPrompt::new(Some("改写")).err().unwrap().to_string();
     assert_eq!(missing, "the prompt for \"construct\" has no {question}: put it where that text belongs");
 }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use langya::domain::battle::ModelId;
-use langya::infra::clock::SystemClock;
 use langya::infra::config::{Environment, LimitSettings, Settings, Timeouts, WindowLimits};
 use langya::infra::events::{EventBus, InstanceId, LocalBus};
 use langya::infra::llm::ModelCard;
@@ -15,6 +14,7 @@ use langya::infra::llm::roster::Roster;
 use langya::infra::moderation::ModerationEndpoint;
 use langya::infra::rng::SharedRng;
 use langya::infra::storage::Store;
+use langya::infra::time::clock::SystemClock;
 use langya::infra::webhooks::WebhookSender;
 use langya::server::app::Dependencies;
 use langya::server::http::RunningServer;

@@ -31,7 +31,7 @@ fn in_function(text: &str) -> Vec<String> {
         let (before, path) = (&text[..at], text[at + call.len()..].split('"').next().unwrap());
         if before.ends_with("web::scope") {
             scope = path;
-        } else if [".route", "web::resource", "readable"].iter().any(|call| before.ends_with(call)) {
+        } else if [".route", "web::resource", "get_and_head"].iter().any(|call| before.ends_with(call)) {
             found.push(format!("{scope}{path}"));
         }
     }

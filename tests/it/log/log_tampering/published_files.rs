@@ -10,7 +10,7 @@ use langya::domain::public_log::entry_bundle::{decode_entries, encode_entries};
 use langya::domain::public_log::frontier::Frontier;
 use langya::domain::public_log::hash::TreeHash;
 use langya::domain::public_log::leaderboard_check::LeaderboardCheckError;
-use langya::domain::public_log::log_receipt::KeptReceipt;
+use langya::domain::public_log::log_receipt::ReceiptContent;
 use langya::domain::public_log::merkle_proof::TreeHead;
 use langya::domain::public_log::signed_note::VerifierKey;
 use langya::domain::public_log::tile::{Tile, TileKind, encode_hashes};
@@ -172,7 +172,7 @@ async fn an_operator_who_signs_another_history_is_found() {
     // Nobody has verified it before, but a voter has a receipt.
     let folder = tempfile::tempdir().unwrap();
     publish(&arena.store, folder.path()).await;
-    let KeptReceipt::Proof(logged) = &receipts[2].kept else { panic!("{:?}", receipts[2]) };
+    let ReceiptContent::Proof(logged) = &receipts[2].kept else { panic!("{:?}", receipts[2]) };
     let kept = usize::try_from(logged.index).unwrap();
     rewrite(folder.path(), &key, |entries| {
         entries[kept] = replaced(&entries[kept], "\"language\":\"", "\"language\":\"x")

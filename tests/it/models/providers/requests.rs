@@ -1,7 +1,7 @@
 //! What each kind of provider is asked, and what a check of the models says.
 
-use langya::cli::output_format::OutputFormat;
-use langya::cli::table::render;
+use langya::cli::output::output_format::OutputFormat;
+use langya::cli::output::table::render;
 use langya::infra::config::{Environment, ModelSettings, ProviderKind, Settings};
 use langya::infra::llm::ChatError;
 use langya::infra::llm::roster::Roster;

@@ -13,12 +13,12 @@ use super::{battle, battle_id, by, exclude, ready, reply, vote};
 async fn fill(store: &Store, digest: &str) -> usize {
     let found = store.questions_without_digest(9).await.unwrap();
     let digests: Vec<(FirstQuestion, String)> = found.into_iter().map(|found| (found, digest.to_owned())).collect();
-    store.set_question_digests(&digests).await.unwrap();
+    store.set_prompt_digests(&digests).await.unwrap();
     digests.len()
 }
 
 async fn votes(store: &Store) -> u64 {
-    store.votes_on_question("d").await.unwrap().iter().map(|counted| counted.votes).sum()
+    store.votes_on_prompt("d").await.unwrap().iter().map(|counted| counted.votes).sum()
 }
 
 pub(super) async fn votes_on_a_question_are_found_until_its_text_is_gone(store: &Store) {
@@ -50,8 +50,8 @@ pub(super) async fn votes_on_a_question_are_found_until_its_text_is_gone(store: 
         store.put_leaderboard(&leaderboard).await.unwrap();
         assert_eq!(votes(store).await, expected, "those of a leaderboard up to vote {last_vote_seq}");
     }
-    assert_eq!(store.votes_on_question("d").await.unwrap(), [counted]);
-    assert_eq!(store.votes_on_question("other").await.unwrap(), []);
+    assert_eq!(store.votes_on_prompt("d").await.unwrap(), [counted]);
+    assert_eq!(store.votes_on_prompt("other").await.unwrap(), []);
 
     store.delete_texts_before(Timestamp(5_000)).await.unwrap();
     assert_eq!(votes(store).await, 0, "the digest has gone with the text");
@@ -64,7 +64,7 @@ pub(super) async fn a_digest_is_kept_for_the_text_that_it_was_made_of_alone(stor
     let (x, run, edit) = (battle_id("x"), by("run"), by("edit"));
     let edited = |prompt| EditedTurn { turn: 1, prompt, language: None };
     assert!(store.edit_turn(&x, edited("Which?"), Some(&run), &edit, Timestamp(3)).await.unwrap());
-    store.set_question_digests(&[(stale[0].clone(), "stale".to_owned())]).await.unwrap();
+    store.set_prompt_digests(&[(stale[0].clone(), "stale".to_owned())]).await.unwrap();
     let fresh = store.questions_without_digest(9).await.unwrap();
     assert_eq!(fresh, [FirstQuestion { battle: x.clone(), prompt: "Which?".to_owned() }], "the stale one is not kept");
     assert_eq!(fill(store, "d").await, 1);
