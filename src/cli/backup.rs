@@ -6,14 +6,14 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::Location;
-use super::output::print;
+use super::output::standard_output::print;
 use crate::domain::plural::counted;
 use crate::domain::public_log::checkpoint::Checkpoint;
 use crate::error::{CommandError, CommandResult, Interrupted};
-use crate::infra::clock::{Clock, SystemClock};
 use crate::infra::config::Environment;
 use crate::infra::public_log::signed_checkpoint_file::CheckpointFile;
 use crate::infra::storage::backup::{BackupError, back_up, restore as restore_copy};
+use crate::infra::time::clock::{Clock, SystemClock};
 use crate::signals::{unless_interrupted, until_interrupted};
 
 /// `langya backup …`
@@ -21,7 +21,7 @@ use crate::signals::{unless_interrupted, until_interrupted};
 pub struct BackupOptions {
     #[command(flatten)]
     location: Location,
-    /// The file to write, or an existing folder, where the file is named after the time
+    /// The file to write, or an existing folder; the name of the file there is the time of the backup
     #[arg(long, value_name = "DIR|FILE")]
     out: PathBuf,
 }

@@ -7,19 +7,19 @@ use serde::Serialize;
 
 use super::Location;
 use super::actor::actor;
-use super::output::print;
-use super::table::{TableRow, render};
-use super::times::show_time;
+use super::output::standard_output::print;
+use super::output::table::{TableRow, render};
+use super::output::times::show_time;
 use crate::databases;
 use crate::domain::admin::deletion_request::DeletionScope;
 use crate::domain::plural::counted;
 use crate::error::CommandResult;
-use crate::infra::clock::SystemClock;
 use crate::infra::config::Environment;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::DeletionPreview;
 use crate::infra::storage::{DeletionRequestRow, IfMissing, Store};
-use crate::output_format::OutputFormat;
+use crate::infra::time::clock::SystemClock;
+use crate::output::output_format::OutputFormat;
 use crate::services::deletion_requests::DeletionRequests;
 
 /// Flags of `langya requests`.

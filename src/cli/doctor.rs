@@ -7,20 +7,20 @@ use clap::Args;
 use serde::Serialize;
 
 use super::Location;
-use super::output::print;
-use super::table::{TableRow, render};
+use super::output::standard_output::print;
+use super::output::table::{TableRow, render};
 use crate::databases;
 use crate::domain::doctor::{Finding, ModelAnswers, Severity};
 use crate::domain::language::Language;
 use crate::error::CommandResult;
-use crate::infra::clock::{Clock, SystemClock};
 use crate::infra::config::{Environment, OnFailure, Settings};
 use crate::infra::llm::model_check_result::CheckedModel;
 use crate::infra::llm::model_discovery::{DiscoveryTargets, with_discovered};
 use crate::infra::moderation::ModerationEndpoint;
 use crate::infra::storage::IfMissing;
+use crate::infra::time::clock::{Clock, SystemClock};
 use crate::infra::{oidc, redis};
-use crate::output_format::OutputFormat;
+use crate::output::output_format::OutputFormat;
 use crate::render::i18n::doctor::{FindingWords, finding_words};
 use crate::services::doctor::examine;
 use crate::services::model_check::check_all;
@@ -64,7 +64,7 @@ async fn findings(settings: Settings, no_models: bool, env: &Environment) -> Vec
         findings.extend(moderation(&settings, env).await);
         let settings = with_discovered(settings, env, &DiscoveryTargets::default()).await;
         findings.push(match check_all(&settings, env).await {
-            Ok(checked) => Finding::ModelsAnswer(answers(checked, &settings)),
+            Ok(checked) => Finding::ModelsAnswer(model_check_summary(checked, &settings)),
             Err(error) => Finding::SettingsUnusable(error.to_string()),
         });
     }
@@ -122,7 +122,7 @@ async fn provider(settings: &Settings) -> Option<Finding> {
 }
 
 /// Combines the checks of all models into one finding: a battle needs two that answer.
-fn answers(checked: Vec<CheckedModel>, settings: &Settings) -> ModelAnswers {
+fn model_check_summary(checked: Vec<CheckedModel>, settings: &Settings) -> ModelAnswers {
     let asked = checked.len();
     let failed = checked.into_iter().filter(|model| !model.ok).map(|model| (model.id, model.advice)).collect();
     ModelAnswers { asked, failed, are_practice: settings.models.is_empty() }

@@ -13,11 +13,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use clap::{Args, Subcommand};
 use indicatif::{ProgressBar, ProgressDrawTarget};
 
+use super::Location;
 use super::bench::RunSelectorFlags;
-use super::out_file::{OutFile, Overwrite};
+use super::output::out_file::{OutFile, Overwrite};
+use super::output::progress;
+use super::output::times::parse_time;
 use super::signals::unless_interrupted;
-use super::times::parse_time;
-use super::{Location, progress};
 use crate::databases;
 use crate::domain::plural::counted;
 use crate::domain::time::Timestamp;

@@ -20,8 +20,8 @@ pub use error::FitCommandError;
 pub use options::FitOptions;
 pub use print::{FitResult, print};
 
-use super::{Location, charts, output, progress};
-use crate::charts::Charts;
+use super::Location;
+use super::output::{charts, progress, standard_output};
 use crate::databases;
 use crate::domain::rating::FitError;
 use crate::domain::rating::counts::pair_votes::TallyProgress;
@@ -43,6 +43,7 @@ use crate::infra::config::{Environment, StorageSettings};
 use crate::infra::storage::{IfMissing, VoteRange};
 use crate::infra::stored_votes::vote_log::{LogQuery, read_log};
 use crate::infra::stored_votes::vote_tally::VoteTally;
+use crate::output::charts::Charts;
 use crate::services::leaderboard::filtered::read_both;
 use print::write_within;
 
@@ -74,7 +75,7 @@ pub async fn run(command: FitCommand, env: &Environment) -> CommandResult<ExitCo
     };
     let screen = Term::stdout();
     let columns = screen.is_term().then(|| usize::from(screen.size().1));
-    output::print_by(|out| write_within(&result, options, columns, out))?;
+    standard_output::print_by(|out| write_within(&result, options, columns, out))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -143,12 +144,12 @@ pub fn fit_files(options: &FitOptions) -> Result<FitResult, FitCommandError> {
 }
 
 /// Fit with its charts, not yet written.
-struct DrawnFit {
+struct FitWithCharts {
     result: FitResult,
     charts: Charts,
 }
 
-impl DrawnFit {
+impl FitWithCharts {
     fn write_charts(self, options: &FitOptions) -> Result<FitResult, FitCommandError> {
         if let Some(folder) = &options.charts {
             charts::write_all(folder, self.charts)?;
@@ -163,7 +164,7 @@ fn rank_and_draw(
     leaderboard_options: &LeaderboardOptions,
     prices: Option<PriceList>,
     options: &FitOptions,
-) -> Result<DrawnFit, FitCommandError> {
+) -> Result<FitWithCharts, FitCommandError> {
     let slice = options.slice.slice();
     let unread: Vec<String> = log.unread_columns.iter().cloned().collect();
     let log = slice.take(log)?;
@@ -190,7 +191,7 @@ fn rank_and_draw(
         let (usage, practice) = (&ArenaUsage::new(&log), &BTreeSet::new());
         join(ValueInput { leaderboard: &leaderboard, differences: &differences, prices: &prices, usage, practice })
     });
-    Ok(DrawnFit { result: FitResult { leaderboard, value }, charts })
+    Ok(FitWithCharts { result: FitResult { leaderboard, value }, charts })
 }
 
 /// Returns prices of models without a rating, such as mistyped names.

@@ -8,27 +8,28 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 
+use super::Location;
 use super::bench::{RunSelectorFlags, open_beside, open_with_suites, read_text};
-use super::output::print;
+use super::output::progress;
+use super::output::standard_output::print;
 use super::vote_files::{ReadFlags, note_unread_columns};
-use super::{Location, progress};
 use crate::databases;
 use crate::domain::benchmark;
 use crate::domain::benchmark::suites::registry::DATA_FORMATS;
 use crate::domain::plural::counted;
 use crate::error::{BadInput, CommandResult, Interrupted};
-use crate::formats::bench_records;
+use crate::formats::benchmark_records;
 use crate::formats::votes::ReadOptions;
 use crate::formats::{check_given_once, input_metadata, input_name, is_standard_input};
-use crate::infra::clock::{Clock, SystemClock};
 use crate::infra::config::{Environment, ServiceUrl, StorageSettings};
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{DataLock, DatabaseMoveError, IfMissing, Imported, Moved, Store, StoreError, transfer};
+use crate::infra::time::clock::{Clock, SystemClock};
+use crate::output::terminal_text::printable;
 use crate::services::benchmark::imports::{self, ScoreImport};
 use crate::services::benchmark::loading::load;
 use crate::services::import_export::import::{self, ImportReport, VotesFile};
 use crate::signals::or_interrupted;
-use crate::terminal_text::printable;
 
 /// Flags of `langya import`.
 #[derive(Debug, Clone, Args)]
@@ -167,7 +168,7 @@ fn check_readable(what: &ImportKind) -> CommandResult<()> {
         let found = if from_stdin(file) { input_metadata(file)? } else { std::fs::metadata(file)? };
         let kind = found.file_type();
         if kind.is_char_device() || kind.is_block_device() {
-            return Err(std::io::Error::other("it is a device: write what it gives to a file, and import that"));
+            return Err(std::io::Error::other("it is a device: write its output to a file, and import that file"));
         }
         if found.is_file() && !from_stdin(file) { File::open(file).map(drop) } else { Ok(()) }
     };
@@ -254,7 +255,7 @@ fn with_shards(files: &[PathBuf]) -> Result<Vec<PathBuf>, BadInput> {
         if shards.is_empty() {
             let folder = folder.display();
             return Err(BadInput(format!(
-                "{folder} is a folder without data/*.parquet, so it is no data set: name a file of votes in it"
+                "{folder} is a folder without data/*.parquet, so it is not a data set: name a file of votes in it"
             )));
         }
         Ok(shards)
@@ -313,7 +314,7 @@ async fn of_suite(options: OfSuiteOptions, kind: SuiteImport, env: &Environment)
     };
     let differing = match taken.differing {
         0 => String::new(),
-        differing => format!("; {differing} differ from what is stored and were not taken"),
+        differing => format!("; {differing} differ from what is stored and were not imported"),
     };
     let failed = taken.failed.iter().map(|(status, count)| format!("{count} ({})", status.in_words()));
     let failed = failed.collect::<Vec<_>>().join(", ");
@@ -328,7 +329,7 @@ async fn of_suite(options: OfSuiteOptions, kind: SuiteImport, env: &Environment)
 async fn scores(options: ImportScoresOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.location.settings(env)?;
     // Validated before a database is created.
-    let given = bench_records::scores(&options.file)?;
+    let given = benchmark_records::scores(&options.file)?;
     let store = open_beside(&settings, IfMissing::Create).await?;
     let ScoreImport { imported, without_score } = imports::scores(&store, given, SystemClock.now()).await?;
     let left_out = match without_score {
@@ -349,7 +350,7 @@ async fn arena(options: ArenaOptions, env: &Environment) -> CommandResult<ExitCo
         ..settings.storage.clone()
     };
     if options.undo {
-        return undo_move(&options.file, &from).await;
+        return unmark_moved_file(&options.file, &from).await;
     }
     // Checked before a useless database is created.
     if !settings.storage.is_postgres() {
@@ -386,7 +387,7 @@ async fn arena(options: ArenaOptions, env: &Environment) -> CommandResult<ExitCo
 }
 
 /// Removes the moved mark of a database file.
-async fn undo_move(file: &Path, storage: &StorageSettings) -> CommandResult<ExitCode> {
+async fn unmark_moved_file(file: &Path, storage: &StorageSettings) -> CommandResult<ExitCode> {
     let _lock = DataLock::take(storage, "import arena")?;
     let was_marked = databases::open_even_if_moved(storage, IfMissing::Fail).await?.unmark_moved().await?;
     let file = file.display();

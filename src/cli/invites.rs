@@ -9,21 +9,21 @@ use serde_json::{Value, json};
 
 use super::Location;
 use super::actor::actor;
-use super::output::{lines_of_csv, print};
+use super::output::standard_output::{lines_of_csv, print};
 use crate::databases;
 use crate::domain::access::invite_code;
 use crate::domain::admin::action::AdminAction;
 use crate::domain::time::Timestamp;
 use crate::error::{BadInput, CommandResult};
-use crate::infra::clock::{Clock, SystemClock};
 use crate::infra::config::Environment;
 use crate::infra::passphrase_hash::code_hash;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{IfMissing, InviteRow, NewInvite, Store};
-use crate::output_format::OutputFormat;
+use crate::infra::time::clock::{Clock, SystemClock};
+use crate::output::output_format::OutputFormat;
+use crate::output::terminal_text::printable;
+use crate::output::times::show_time;
 use crate::services::admin::actor::audit_json;
-use crate::terminal_text::printable;
-use crate::times::show_time;
 
 const DAY_MS: i64 = 24 * 3_600_000;
 
@@ -103,15 +103,15 @@ pub async fn run(options: InviteOptions, env: &Environment) -> CommandResult<Exi
     match options.what {
         InviteCommand::Create(create) => {
             let invites = json!({ "count": create.count, "quota": create.quota, "note": create.note });
-            record(&store, env, (AdminAction::CreateInvites, ""), Some(&invites)).await?;
-            print(&created(&store, &create).await?)?;
+            write_audit_entry(&store, env, AdminAction::CreateInvites, "", Some(&invites)).await?;
+            print(&create_invites(&store, &create).await?)?;
         }
         InviteCommand::List { format } => print(&listed(&store.invites().await?, SystemClock.now(), format)?)?,
         InviteCommand::Revoke { id } => {
             let is_in_force =
                 store.invites().await?.iter().any(|invite| invite.id == id && invite.revoked_at.is_none());
             if is_in_force {
-                record(&store, env, (AdminAction::RevokeInvite, &id), None).await?;
+                write_audit_entry(&store, env, AdminAction::RevokeInvite, &id, None).await?;
             }
             if !store.revoke_invite(&id, SystemClock.now()).await? {
                 let said = format!("no invite in force has the id {id:?}: `langya invites list` shows them");
@@ -123,10 +123,11 @@ pub async fn run(options: InviteOptions, env: &Environment) -> CommandResult<Exi
 }
 
 /// Writes the audit log entry, before the action: no action is without one.
-async fn record(
+async fn write_audit_entry(
     store: &Store,
     env: &Environment,
-    (action, invite): (AdminAction, &str),
+    action: AdminAction,
+    invite: &str,
     latter: Option<&Value>,
 ) -> CommandResult<()> {
     let mut entry = actor(env).entry(&SharedRng::from_system(), &SystemClock, action, invite);
@@ -135,7 +136,7 @@ async fn record(
     Ok(())
 }
 
-async fn created(store: &Store, options: &CreateInviteOptions) -> CommandResult<String> {
+async fn create_invites(store: &Store, options: &CreateInviteOptions) -> CommandResult<String> {
     let (rng, now) = (SharedRng::from_system(), SystemClock.now());
     let expires_at = (options.days > 0).then(|| Timestamp(now.0 + i64::from(options.days) * DAY_MS));
     let mut invites = Vec::new();

@@ -8,19 +8,19 @@ use serde::Serialize;
 
 use super::Location;
 use super::actor::actor;
-use super::output::print;
-use super::table::{TableRow, render};
-use super::terminal_text::printable;
-use super::times::show_time;
+use super::output::standard_output::print;
+use super::output::table::{TableRow, render};
+use super::output::terminal_text::printable;
+use super::output::times::show_time;
 use crate::databases;
 use crate::domain::admin::key_scope::{KeyScope, MAX_LIFETIME_DAYS};
 use crate::domain::time::Timestamp;
 use crate::error::CommandResult;
-use crate::infra::clock::{Clock as _, SystemClock};
 use crate::infra::config::Environment;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{ApiKeyRow, IfMissing};
-use crate::output_format::OutputFormat;
+use crate::infra::time::clock::{Clock as _, SystemClock};
+use crate::output::output_format::OutputFormat;
 use crate::services::admin::api_keys::{ApiKeys, CreatedKey, KeyRequest};
 
 /// Flags of `langya keys`.

@@ -7,8 +7,9 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Value, json};
 
-use super::output::print;
-use super::{Location, progress};
+use super::Location;
+use super::output::progress;
+use super::output::standard_output::print;
 use crate::bench::open_existing_beside;
 use crate::databases;
 use crate::domain::battle::ModelId;
@@ -21,16 +22,16 @@ use crate::domain::labeling::validation::{Validation, ValidationOptions};
 use crate::domain::plural::counted;
 use crate::domain::stats::Undefined;
 use crate::error::{BadInput, CommandResult};
-use crate::infra::clock::{Clock, SystemClock};
 use crate::infra::config::{Environment, Settings};
 use crate::infra::llm::model_client::{ModelClient, RunLimits};
 use crate::infra::llm::roster::{entries, provider_model};
 use crate::infra::storage::{IfMissing, JobLock, Store};
+use crate::infra::time::clock::{Clock, SystemClock};
 use crate::model_run::clients::{BudgetFlags, model_clients};
-use crate::output_format::OutputFormat;
+use crate::output::output_format::OutputFormat;
+use crate::output::table::table;
 use crate::services::labeling::model_labeler::{EXAMPLES_PER_LABEL, LabelingEstimate, ModelLabeler};
-use crate::services::labeling::{self, Proposer, ReviewImport};
-use crate::table::table;
+use crate::services::labeling::{self, ArenaPromptLabeler, ReviewImport};
 
 /// Flags of `langya label`.
 #[derive(Debug, Clone, Args)]
@@ -221,7 +222,7 @@ impl LabelingModel {
         seeds: &[Seed],
         folds: ValidationOptions,
         classifier: &Validation,
-    ) -> CommandResult<Option<Proposer<'l>>> {
+    ) -> CommandResult<Option<ArenaPromptLabeler<'l>>> {
         let bar = progress::bar("seeds");
         let found = labeler.validate(seeds, folds, |done| bar.set_position(done)).await?;
         bar.finish_and_clear();
@@ -236,7 +237,7 @@ impl LabelingModel {
         ))?;
         let all: Vec<&Seed> = seeds.iter().collect();
         let prompt = FewShotPrompt::new(&all, labeler.scheme, EXAMPLES_PER_LABEL, folds.seed);
-        Ok(Some(Proposer { labeler, prompt, itself: self.itself.clone() }))
+        Ok(Some(ArenaPromptLabeler { labeler, prompt, itself: self.itself.clone() }))
     }
 }
 
@@ -370,7 +371,7 @@ fn report_json(scheme: Scheme, report: &LabelReport) -> Value {
 }
 
 /// Flattens a report to dotted names and values; unknown values are omitted.
-fn flat(report: &Value) -> Vec<(String, String)> {
+fn flatten_report(report: &Value) -> Vec<(String, String)> {
     let mut rows = Vec::new();
     for (name, value) in report.as_object().into_iter().flatten() {
         match value {
@@ -387,7 +388,7 @@ fn flat(report: &Value) -> Vec<(String, String)> {
 fn as_csv(report: &Value) -> CommandResult<String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(["name", "value"])?;
-    for (name, value) in flat(report) {
+    for (name, value) in flatten_report(report) {
         writer.write_record([escape_formula(&name).as_ref(), escape_formula(&value).as_ref()])?;
     }
     Ok(String::from_utf8(writer.into_inner()?)?)

@@ -8,7 +8,6 @@ pub mod agree;
 pub mod backup;
 pub mod bench;
 pub mod campaign;
-pub mod charts;
 pub mod command_reference;
 pub mod correlate;
 pub mod databases;
@@ -25,22 +24,13 @@ pub mod label;
 mod model_run;
 pub mod models;
 pub mod moderation;
-mod name_table;
-mod out_file;
 pub mod output;
-pub mod output_format;
 pub mod passphrase;
-mod progress;
-mod report_files;
 pub mod retention;
-mod robustness_table;
 pub mod serve;
 pub mod signals;
 pub mod simulate;
 mod slice_flags;
-pub mod table;
-pub mod terminal_text;
-mod times;
 pub mod upgrade;
 pub mod verify;
 pub mod vote_files;
@@ -221,7 +211,7 @@ pub fn run(serve: Serve) -> ExitCode {
 fn exit_command(system: SystemRunner, done: CommandResult) -> ExitCode {
     done.unwrap_or_else(|error| {
         // If the message cannot be written, the exit code still reports the failure.
-        let _ = writeln!(std::io::stderr(), "error: {}", terminal_text::message(&error.message()));
+        let _ = writeln!(std::io::stderr(), "error: {}", output::terminal_text::message(&error.message()));
         if error.is_interrupt() {
             // Dropping it would wait for threads with abandoned computations. They end with the process.
             std::mem::forget(system);

@@ -19,13 +19,13 @@ use crate::domain::judging::budget::{Budget, Spent};
 use crate::error::{BadInput, CommandResult};
 use crate::infra::llm::model_client::RunLimits;
 use crate::infra::storage::Store;
-use crate::output::print;
-use crate::output_format::OutputFormat;
-use crate::progress::BenchBar;
+use crate::output::output_format::OutputFormat;
+use crate::output::progress::BenchBar;
+use crate::output::standard_output::print;
+use crate::output::table::render;
 use crate::services::benchmark::RunProgress;
 use crate::services::benchmark::locked_run::LockedRun;
 use crate::services::benchmark::run_record::RunPhase;
-use crate::table::render;
 
 /// Limits and output of a run.
 #[derive(Debug, Clone, Args)]

@@ -9,18 +9,18 @@ use serde::Serialize;
 
 use super::Location;
 use super::actor::actor;
-use super::output::print;
-use super::table::{TableRow, or_dash, render};
-use super::times::show_time;
+use super::output::standard_output::print;
+use super::output::table::{TableRow, or_dash, render};
+use super::output::times::show_time;
 use crate::databases;
 use crate::domain::moderation::ModerationResult;
 use crate::error::{BadInput, CommandResult};
-use crate::infra::clock::{Clock as _, SystemClock};
 use crate::infra::config::{Environment, Settings};
 use crate::infra::moderation::ModerationEndpoint;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{IfMissing, ModerationFlagRow};
-use crate::output_format::OutputFormat;
+use crate::infra::time::clock::{Clock as _, SystemClock};
+use crate::output::output_format::OutputFormat;
 use crate::services::moderation_reviews::ModerationReviews;
 
 /// Maximum length of a text in bytes.

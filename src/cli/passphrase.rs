@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 
-use super::output::print;
+use super::output::standard_output::print;
 use crate::domain::admin::account::MIN_PASSPHRASE_CHARS;
 use crate::error::{BadInput, CommandResult};
 use crate::infra::passphrase_hash::passphrase_hash;

@@ -9,10 +9,10 @@ use super::actor::actor;
 use crate::databases;
 use crate::domain::plural::counted;
 use crate::error::{BadInput, CommandResult};
-use crate::infra::clock::SystemClock;
 use crate::infra::config::Environment;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::IfMissing;
+use crate::infra::time::clock::SystemClock;
 use crate::services::retention::Retention;
 
 /// Flags of `langya retention`.

@@ -12,10 +12,10 @@ use crate::infra::config::{ConfigError, DEFAULT_FILE, Environment, Settings};
 pub struct ServeOptions {
     #[command(flatten)]
     location: Location,
-    /// Address and port to listen on; port 0 takes a free one
+    /// Address and port to listen on; port 0 chooses a free one
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<String>,
-    /// Address of Redis, where several instances serve one arena
+    /// Address of Redis, needed if several instances serve one arena
     #[arg(long, value_name = "URL")]
     redis: Option<String>,
 }

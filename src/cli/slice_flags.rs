@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::times::{parse_end_time, parse_time};
+use super::output::times::{parse_end_time, parse_time};
 use crate::domain::rating::votes::slice::{Slice, Turns, VoteSource};
 use crate::domain::time::Timestamp;
 
 /// Selection of votes to fit; all votes by default.
 #[derive(Debug, Clone, Default, Args)]
 pub(super) struct SliceFlags {
-    /// Only votes of this language, as the votes spell it
+    /// Only votes of this language; English, en and en-GB are the same
     #[arg(long, value_name = "L")]
     language: Option<String>,
     /// Only votes of this category. In files, several stand with commas between them, and one with a comma in double quotes

@@ -6,15 +6,15 @@ use clap::Args;
 use serde::Serialize;
 
 use super::Location;
-use super::output::print;
-use super::table::{TableRow, render};
-use super::times::show_time;
+use super::output::standard_output::print;
+use super::output::table::{TableRow, render};
+use super::output::times::show_time;
 use crate::domain::plural::counted;
 use crate::error::CommandResult;
 use crate::infra::config::{Environment, StorageSettings};
 use crate::infra::storage::backup::LastBackup;
 use crate::infra::storage::{DataLock, PendingMigration, Store};
-use crate::output_format::OutputFormat;
+use crate::output::output_format::OutputFormat;
 
 /// Flags of `langya upgrade`.
 #[derive(Debug, Args)]

@@ -10,9 +10,9 @@ use anyhow::Context as _;
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
-use super::out_file::{OutFile, Overwrite};
-use super::output::print;
-use super::progress;
+use super::output::out_file::{OutFile, Overwrite};
+use super::output::progress;
+use super::output::standard_output::print;
 use crate::databases;
 use crate::domain::plural::counted;
 use crate::domain::public_log::cosignature::WitnessKey;
@@ -21,12 +21,12 @@ use crate::domain::public_log::signed_note::VerifierKey;
 use crate::domain::public_log::trust_anchors::{TrustAnchors, Verified};
 use crate::error::{BadInput, CommandResult};
 use crate::formats::read_text;
-use crate::infra::clock::SystemClock;
 use crate::infra::config::{LoggingFormat, StorageSettings};
 use crate::infra::public_log::reader::PublicLogSource;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::IfMissing;
 use crate::infra::telemetry;
+use crate::infra::time::clock::SystemClock;
 use crate::services::public_log::PublicLog;
 use crate::services::public_log::database_check::{CheckedDatabase, DatabaseCheckError};
 use crate::services::public_log::verification::{LeaderboardSource, verify};
@@ -238,7 +238,7 @@ fn sentences(verified: &Verified, is_first_key: bool) -> String {
     }
     if let Some(votes) = leaderboard_votes {
         let votes = counted(votes, "vote", "votes");
-        lines.push(format!("leaderboard: follows from the log, every number of it ({votes})"));
+        lines.push(format!("leaderboard: every number of it follows from the log ({votes})"));
     }
     lines.push("verified\n".to_owned());
     lines.join("\n")

@@ -6,7 +6,7 @@ use clap::Args;
 
 use crate::domain::rating::notes::RatingNote;
 use crate::formats::votes::{ColumnNames, ReadLimits, ReadOptions};
-use crate::terminal_text::printable;
+use crate::output::terminal_text::printable;
 
 /// Heading of these flags in help texts.
 const VOTE_FILES_HEADING: &str = "Files of votes";

@@ -7,18 +7,18 @@ use serde::Serialize;
 
 use super::Location;
 use super::actor::actor;
-use super::output::print;
-use super::table::{TableRow, or_dash, render, value_or_dash};
-use super::terminal_text::printable;
-use super::times::show_time;
+use super::output::standard_output::print;
+use super::output::table::{TableRow, or_dash, render, value_or_dash};
+use super::output::terminal_text::printable;
+use super::output::times::show_time;
 use crate::databases;
 use crate::domain::webhook::DeliveryState;
 use crate::error::CommandResult;
-use crate::infra::clock::SystemClock;
 use crate::infra::config::Environment;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{IfMissing, WebhookMessageRow};
-use crate::output_format::OutputFormat;
+use crate::infra::time::clock::SystemClock;
+use crate::output::output_format::OutputFormat;
 use crate::services::webhooks::retry;
 
 /// Flags of `langya webhooks`.

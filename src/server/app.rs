@@ -5,8 +5,6 @@ use std::sync::Arc;
 use tokio::sync::watch;
 
 use crate::domain::rating::FitError;
-use crate::infra::clock::Clock;
-use crate::infra::clock_jumps::JumpDetectingClock;
 use crate::infra::config::{CurrentSettings, Settings};
 use crate::infra::data_folder_probe::DataFolderProbe;
 use crate::infra::events::{BusState, EventBus};
@@ -27,6 +25,8 @@ use crate::infra::stored_votes::final_labels::SliceVoteChanges;
 use crate::infra::stored_votes::rated_votes::RatedVotes;
 use crate::infra::stored_votes::vote_tally::VoteTally;
 use crate::infra::tasks::Tasks;
+use crate::infra::time::clock::Clock;
+use crate::infra::time::clock_jumps::JumpDetectingClock;
 use crate::infra::webhooks::WebhookSender;
 use crate::jobs::heartbeat::first_heartbeat;
 use crate::jobs::job_table::{JOBS, Job};
@@ -108,7 +108,7 @@ fn join_instances(store: &Store, events: &dyn EventBus) -> ArenaInstances {
     let me = events.instance().clone();
     let bus = *events.state().borrow();
     if store.is_shared() || bus != BusState::Alone {
-        ArenaInstances::among_others(store.clone(), me, bus)
+        ArenaInstances::with_peers(store.clone(), me, bus)
     } else {
         ArenaInstances::alone(store.clone(), me)
     }

@@ -1,7 +1,6 @@
 //! Shared state of HTTP handlers, websockets and jobs.
 
 use crate::domain::integrity::exclusions::exclusion_report::ExclusionReport;
-use crate::infra::clock_jumps::JumpDetectingClock;
 use crate::infra::config::CurrentSettings;
 use crate::infra::data_folder_probe::DataFolderProbe;
 use crate::infra::events::EventBus;
@@ -13,6 +12,7 @@ use crate::infra::rng::SharedRng;
 use crate::infra::sessions::Sessions;
 use crate::infra::storage::Store;
 use crate::infra::tasks::Tasks;
+use crate::infra::time::clock_jumps::JumpDetectingClock;
 use crate::infra::webhooks::WebhookSender;
 use crate::services::admin::api_keys::ApiKeys;
 use crate::services::admin::sessions::AdminSessions;

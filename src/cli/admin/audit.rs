@@ -7,11 +7,11 @@ use super::Admin;
 use crate::domain::time::Timestamp;
 use crate::error::CommandResult;
 use crate::infra::storage::{AuditFilter, AuditRow};
-use crate::output::print;
-use crate::output_format::OutputFormat;
-use crate::table::{TableRow, render};
-use crate::terminal_text::printable;
-use crate::times::show_time;
+use crate::output::output_format::OutputFormat;
+use crate::output::standard_output::print;
+use crate::output::table::{TableRow, render};
+use crate::output::terminal_text::printable;
+use crate::output::times::show_time;
 
 /// Flags of `langya admin audit`.
 #[derive(Debug, Args)]

@@ -12,10 +12,10 @@ use super::Location;
 use super::actor::actor;
 use crate::databases;
 use crate::error::CommandResult;
-use crate::infra::clock::SystemClock;
 use crate::infra::config::{Environment, Settings};
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{IfMissing, Store};
+use crate::infra::time::clock::SystemClock;
 use crate::services::admin::actor::Actor;
 use crate::services::admin::users::AdminUsers;
 

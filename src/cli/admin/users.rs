@@ -7,12 +7,12 @@ use super::Admin;
 use crate::domain::admin::role::Role;
 use crate::error::CommandResult;
 use crate::infra::storage::{AdminUserRow, UserChange};
-use crate::output::print;
-use crate::output_format::OutputFormat;
+use crate::output::output_format::OutputFormat;
+use crate::output::standard_output::print;
+use crate::output::table::{TableRow, render};
+use crate::output::times::show_time;
 use crate::services::admin::oidc_users::ProviderUser;
 use crate::services::admin::users::{link_address, passphrase_link_address};
-use crate::table::{TableRow, render};
-use crate::times::show_time;
 
 /// Flags of `langya admin invite`.
 #[derive(Debug, Args)]

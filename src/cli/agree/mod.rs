@@ -8,8 +8,8 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-use super::output::print;
-use super::progress;
+use super::output::progress;
+use super::output::standard_output::print;
 use crate::domain::agreement::{AgreementOptions, AgreementReport, BiasReport, Bins, CalibrationOptions};
 use crate::domain::correlation::report::FEW_MODELS;
 use crate::domain::plural::counted;
@@ -17,7 +17,7 @@ use crate::domain::stats::resample::BootstrapOptions;
 use crate::error::{BadInput, CommandResult};
 use crate::formats::agreement_files::{JudgeChoice, RatingFile, bias_of_file, compare_files};
 use crate::formats::check_given_once;
-use crate::output_format::OutputFormat;
+use crate::output::output_format::OutputFormat;
 
 /// Flags of `langya agree`. Both files hold votes on pairs of models (a question, two models, a winner, and who voted), or
 /// both hold scores (a question, a model, a score, and who gave it).
@@ -49,8 +49,8 @@ pub struct AgreeOptions {
     /// Cross-validation folds, split by question, for calibrating a judge's scores to people's
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(2..=1000))]
     folds: u32,
-    /// Number of bootstrap replicates: questions are resampled for the intervals of agreement, kappa and alpha, or voters where no question has a
-    /// second one; 0 for no intervals
+    /// Number of bootstrap replicates: questions are resampled for the intervals of agreement, kappa and alpha, or voters if no question has a
+    /// second voter; 0 for no intervals
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(..=100_000))]
     bootstrap: u32,
     /// Seed for assigning questions to folds and for resampling
@@ -79,12 +79,12 @@ struct AgreeOutput {
     #[serde(skip_serializing_if = "Option::is_none")]
     rating_bias: Option<BiasReport>,
     #[serde(skip)]
-    between: Between,
+    between: AgreementParties,
 }
 
 /// Parties of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Between {
+enum AgreementParties {
     People,
     PeopleAndJudge,
 }
@@ -98,11 +98,11 @@ pub fn run(options: AgreeOptions) -> CommandResult<ExitCode> {
     let found = options.read()?;
     comparing.finish_and_clear();
     if let Some(AgreementReport::Scores(scores)) = &found.report
-        && found.between == Between::PeopleAndJudge
+        && found.between == AgreementParties::PeopleAndJudge
         && scores.system_level.models.len() < FEW_MODELS
     {
         let models = counted(scores.system_level.models.len(), "model has", "models have");
-        eprintln!("warning: only {models} scores from both people and judge: a correlation of so few is unreliable");
+        eprintln!("warning: only {models} scores from both people and judge: a correlation over so few is unreliable");
     }
     match options.format {
         OutputFormat::Json => print(&format!("{}\n", serde_json::to_string_pretty(&found)?))?,
@@ -115,7 +115,7 @@ pub fn run(options: AgreeOptions) -> CommandResult<ExitCode> {
 impl AgreeOptions {
     fn read(&self) -> CommandResult<AgreeOutput> {
         check_given_once([&self.votes, &self.verdicts].into_iter().flatten())?;
-        let anchor = self.anchor.map(finite).transpose()?;
+        let anchor = self.anchor.map(check_anchor).transpose()?;
         let bins = match self.bins {
             BinsFlag::Bands => Bins::Bands,
             BinsFlag::Exact => Bins::Exact,
@@ -130,7 +130,7 @@ impl AgreeOptions {
         };
         let people = self.votes.as_deref().map(RatingFile::read).transpose()?;
         let verdicts = self.verdicts.as_deref().map(RatingFile::read).transpose()?;
-        let between = if verdicts.is_some() { Between::PeopleAndJudge } else { Between::People };
+        let between = if verdicts.is_some() { AgreementParties::PeopleAndJudge } else { AgreementParties::People };
         let rating_bias = anchor.zip(verdicts.as_ref()).map(|(anchor, verdicts)| bias_of_file(verdicts, anchor));
         let judge = verdicts.map(|verdicts| (verdicts, &choice));
         let compared = people.map(|people| compare_files(people, judge, options));
@@ -138,7 +138,7 @@ impl AgreeOptions {
     }
 }
 
-fn finite(anchor: f64) -> Result<f64, BadInput> {
+fn check_anchor(anchor: f64) -> Result<f64, BadInput> {
     if anchor.is_finite() {
         Ok(anchor)
     } else {

@@ -1,6 +1,6 @@
 //! Prints agreement as text or CSV: one line for each statistic.
 
-use super::{AgreeOutput, Between};
+use super::{AgreeOutput, AgreementParties};
 use crate::domain::agreement::metrics::{
     AgreementMetrics, IntervalReport, KappaReport, MeanKappa, MetricValue, ShareReport,
 };
@@ -14,13 +14,13 @@ use crate::domain::plural::counted;
 use crate::domain::rating::verdict_worth_in_votes::WorthReport;
 use crate::domain::stats::resample::MIN_CLUSTERS;
 use crate::error::CommandResult;
-use crate::terminal_text::{coefficient, printable, width};
+use crate::output::terminal_text::{coefficient, printable, width};
 
 /// Explanation of the lines.
 const LEGEND: &str = "agreement: share of the pairs of opinions that are equal; side A: share of the votes for A \
     among those for a side, with p of an exact test, which shows position bias only where sides were assigned at random or every pair was \
     shown in both orders, and takes all votes of a voter together where it says so; kappa and alpha: 1 is perfect agreement, 0 what \
-    chance gives, below 0 less than that; in parentheses: what a line rests on; a line without an interval has none\n";
+    chance gives, below 0 less than that; in parentheses: what a line is based on; a line without an interval has none\n";
 
 /// Maximum number of pairs of models in the table; more are only in the other formats.
 const MAX_PAIRS: usize = 10;
@@ -57,7 +57,7 @@ pub(super) fn table(found: &AgreeOutput) -> String {
     if pairs.len() > MAX_PAIRS {
         text.push_str(&format!("win rates of {} pairs of models: use --format csv or json to see them\n", pairs.len()));
     }
-    let resampled = found.report.as_ref().and_then(bootstrap).map_or_else(String::new, resampling);
+    let resampled = found.report.as_ref().and_then(bootstrap).map_or_else(String::new, describe_bootstrap);
     text + &resampled + LEGEND
 }
 
@@ -72,16 +72,16 @@ fn bootstrap(report: &AgreementReport) -> Option<&AgreementBootstrap> {
 }
 
 /// Describes the bootstrap of the intervals.
-fn resampling(found: &AgreementBootstrap) -> String {
+fn describe_bootstrap(found: &AgreementBootstrap) -> String {
     let drawn = match found.unit {
         ResampledUnit::Question => {
-            format!("{}, each with everything said of it", counted(found.units, "question", "questions"))
+            format!("{}, each with all votes or scores on it", counted(found.units, "question", "questions"))
         }
         ResampledUnit::Voter => {
             format!("{}, each with all of their questions", counted(found.units, "voter", "voters"))
         }
     };
-    let few = if found.units < MIN_CLUSTERS { "; of so few they are too narrow" } else { "" };
+    let few = if found.units < MIN_CLUSTERS { "; with so few, they are too narrow" } else { "" };
     let same_people = match found.unit {
         ResampledUnit::Question if found.people < MIN_CLUSTERS => {
             format!("; they hold for {}, not for others", counted(found.people, "person", "people"))
@@ -152,19 +152,19 @@ fn row(line: &StatisticLine, widest: usize) -> String {
     format!("{name}{padding}  {share:>18}  {value}{interval}  {}", line.note)
 }
 
-fn headline(report: &AgreementReport, between: Between) -> String {
+fn headline(report: &AgreementReport, between: AgreementParties) -> String {
     let replaced = |replaced: usize| match replaced {
         0 => String::new(),
         replaced => format!(
-            ", {} replaced by a later one of the same individual (one for all rows without a column such as rater)",
+            ", {} replaced by a later one of the same individual (rows without a column such as rater count as one individual)",
             counted(replaced, "row", "rows")
         ),
     };
     match report {
         AgreementReport::Votes(found) => {
             let judged = match between {
-                Between::People => String::new(),
-                Between::PeopleAndJudge => format!(", {} of them judged", found.judged),
+                AgreementParties::People => String::new(),
+                AgreementParties::PeopleAndJudge => format!(", {} of them judged", found.judged),
             };
             let questions = counted(found.voted, "question", "questions");
             let merged = match found.merged_orders {
@@ -176,7 +176,7 @@ fn headline(report: &AgreementReport, between: Between) -> String {
             };
             format!("{questions} with votes{judged}{merged}{}\n", replaced(found.replaced))
         }
-        AgreementReport::Scores(found) if between == Between::People => {
+        AgreementReport::Scores(found) if between == AgreementParties::People => {
             let answers = counted(found.unmatched, "answer", "answers");
             format!("{answers} with scores{}\n", replaced(found.replaced))
         }
@@ -196,7 +196,7 @@ fn lines(found: &AgreeOutput) -> Vec<StatisticLine> {
         Some(AgreementReport::Scores(report)) => of_scores(report),
     };
     lines.extend(found.rating_bias.iter().flat_map(of_bias));
-    lines.retain(|line| found.between == Between::PeopleAndJudge || !line.of_judge);
+    lines.retain(|line| found.between == AgreementParties::PeopleAndJudge || !line.of_judge);
     lines
 }
 
@@ -259,7 +259,7 @@ fn p_of_sides(found: &AgreeOutput) -> Vec<StatisticLine> {
         StatisticLine::number("p of equal sides, people", &people.p),
         StatisticLine::number("p of equal sides, judge", &judge.p).judge(),
     ];
-    lines.retain(|line| found.between == Between::PeopleAndJudge || !line.of_judge);
+    lines.retain(|line| found.between == AgreementParties::PeopleAndJudge || !line.of_judge);
     lines
 }
 

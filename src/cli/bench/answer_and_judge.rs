@@ -17,7 +17,7 @@ use crate::infra::config::Environment;
 use crate::model_run::clients::print_given_up;
 use crate::model_run::rows::{failed_if_unreadable, outcome_rows, plan_rows};
 use crate::model_run::{LimitFlags, PhaseBar, end, print_plans};
-use crate::output_format::OutputFormat;
+use crate::output::output_format::OutputFormat;
 use crate::services::benchmark::answering;
 use crate::services::benchmark::batches::check_servers;
 use crate::services::benchmark::locked_run::LockedRun;

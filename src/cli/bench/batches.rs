@@ -13,18 +13,18 @@ use crate::domain::benchmark::runs::run_plan::RunPlan;
 use crate::domain::benchmark::suite_id::SuiteId;
 use crate::domain::plural::counted;
 use crate::error::{BadInput, CommandResult};
-use crate::infra::clock::{Clock as _, SystemClock};
 use crate::infra::config::Environment;
 use crate::infra::llm::model_client::RunLimits;
 use crate::infra::storage::{BatchRowState, BenchBatchRow, IfMissing, Store, StoreError};
+use crate::infra::time::clock::{Clock as _, SystemClock};
 use crate::model_run::PhaseBar;
 use crate::model_run::clients::BudgetFlags;
-use crate::output::print;
-use crate::output_format::OutputFormat;
+use crate::output::output_format::OutputFormat;
+use crate::output::standard_output::print;
+use crate::output::table::{TableRow, render, value_or_dash};
+use crate::output::times::show_time;
 use crate::services::benchmark::batches::BatchOptions;
 use crate::services::benchmark::suite_run::RunSession;
-use crate::table::{TableRow, render, value_or_dash};
-use crate::times::show_time;
 
 /// Whether requests are sent in batches.
 #[derive(Debug, Clone, Args)]
@@ -53,7 +53,7 @@ impl BatchFlag {
     pub(super) fn limits(&self, budget: &BudgetFlags) -> CommandResult<RunLimits> {
         match self.batch {
             true => budget.limits_with_message(
-                "stopping: nothing more is sent, and batches that were sent go on at the provider",
+                "stopping: nothing more is sent, and batches that were sent continue at the provider",
             ),
             false => budget.limits(),
         }

@@ -13,10 +13,10 @@ use crate::domain::stats::paired::{PairedDifference, PairedTest};
 use crate::error::CommandResult;
 use crate::infra::config::Environment;
 use crate::infra::storage::IfMissing;
-use crate::output::{lines_of_csv, print};
-use crate::output_format::OutputFormat;
+use crate::output::output_format::OutputFormat;
+use crate::output::standard_output::{lines_of_csv, print};
+use crate::output::table::{TableRow, render, value_or_dash};
 use crate::services::benchmark::run_comparison::compare;
-use crate::table::{TableRow, render, value_or_dash};
 
 /// Maximum number of items in a table.
 const MAX_LISTED_ITEMS: usize = 20;

@@ -17,12 +17,12 @@ use crate::infra::config::Environment;
 use crate::infra::llm::model_discovery::{DiscoveryTargets, with_discovered};
 use crate::model_run::clients::{BudgetFlags, model_clients, print_given_up};
 use crate::model_run::rows::left_over;
-use crate::out_file::{OutFile, Overwrite};
-use crate::output::print;
-use crate::output_format::OutputFormat;
-use crate::progress::BenchBar;
+use crate::output::out_file::{OutFile, Overwrite};
+use crate::output::output_format::OutputFormat;
+use crate::output::progress::BenchBar;
+use crate::output::standard_output::print;
+use crate::output::table::{TableRow, or_dash, render, value_or_dash};
 use crate::services::benchmark::construction::{DraftRunInput, DraftRunOutcome, construct};
-use crate::table::{TableRow, or_dash, render, value_or_dash};
 
 /// Flags of `langya bench construct`.
 #[derive(Debug, Clone, Args)]

@@ -23,7 +23,7 @@ use crate::domain::benchmark::{SuiteOptions, suite_options::BUILT_IN_SUITES};
 use crate::error::{BadInput, CommandResult};
 use crate::infra::config::{Environment, Settings};
 use crate::infra::storage::{DataLock, IfMissing, Store, StoreError};
-use crate::output_format::OutputFormat;
+use crate::output::output_format::OutputFormat;
 use crate::services::benchmark::run_roles::Phases;
 use crate::services::benchmark::scores::suites;
 use crate::services::benchmark::suite_run::SuiteChoice;
@@ -226,7 +226,7 @@ async fn list(options: &ListSuitesOptions, env: &Environment) -> CommandResult<E
     let without_data =
         BUILT_IN_SUITES.iter().filter(|name| known.iter().all(|summary| summary.suite.suite.as_str() != **name));
     listed.extend(without_data.map(|name| SuiteRow::without_data(name)));
-    super::output::print(&super::table::render(&listed, options.format)?)?;
+    super::output::standard_output::print(&super::output::table::render(&listed, options.format)?)?;
     Ok(ExitCode::SUCCESS)
 }
 

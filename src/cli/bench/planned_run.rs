@@ -21,13 +21,13 @@ use crate::infra::storage::Store;
 use crate::model_run::clients::print_given_up;
 use crate::model_run::rows::{OutcomeRow, failed_if_unreadable, left_over, outcome_rows};
 use crate::model_run::{PhaseBar, print_plan_legend, print_unpriced};
-use crate::output::print;
+use crate::output::standard_output::print;
+use crate::output::table::{TableRow, cost_or_dash, or_dash, render, value_or_dash};
 use crate::services::benchmark::planned_run::{
     CheckedPlan, CheckedRun, PlanOptions, PlanResult, PlanWatch, all_suites,
 };
 use crate::services::benchmark::run_roles::Phases;
 use crate::services::benchmark::suite_run::SuiteRun;
-use crate::table::{TableRow, cost_or_dash, or_dash, render, value_or_dash};
 
 /// Name that selects every suite with data.
 const ALL_SUITES: &str = "all";
@@ -40,7 +40,7 @@ pub(super) fn is_plan(name: &str) -> bool {
 /// Runs a plan, or prints its planned requests.
 pub(super) async fn run(options: BenchJudgeOptions, env: &Environment) -> CommandResult<ExitCode> {
     options.check_references(Phases::Both)?;
-    check_way(&options.suite.way)?;
+    check_single_suite_flags(&options.suite.way)?;
     let bar = Arc::new(PhaseBar::default());
     let session = session::open(&options.location, &options.limits, env).await?;
     let plan = plan_of(&options, &session.store).await?;
@@ -105,7 +105,7 @@ fn rows(open: &CheckedPlan<'_>, asked: &PlanResult) -> Vec<SuiteOutcomeRow> {
 }
 
 /// Rejects flags that belong to a single suite, which a plan sets itself.
-fn check_way(way: &RunSelectorFlags) -> Result<(), BadInput> {
+fn check_single_suite_flags(way: &RunSelectorFlags) -> Result<(), BadInput> {
     let own = [
         ("--ablation", way.ablation.is_some()),
         ("--prompt", way.prompt.is_some()),

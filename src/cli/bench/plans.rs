@@ -12,15 +12,15 @@ use crate::databases;
 use crate::domain::benchmark::plan_progress::PlanProgress;
 use crate::domain::benchmark::runs::run_plan::RunPlan;
 use crate::error::{BadInput, CommandResult};
-use crate::infra::clock::{Clock as _, SystemClock};
 use crate::infra::config::Environment;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{IfMissing, Store, StoreError};
-use crate::output::print;
-use crate::output_format::OutputFormat;
+use crate::infra::time::clock::{Clock as _, SystemClock};
+use crate::output::output_format::OutputFormat;
+use crate::output::standard_output::print;
+use crate::output::table::{TableRow, cost_or_dash, or_dash, render};
+use crate::output::times::show_time;
 use crate::services::benchmark::plans::stop_plan;
-use crate::table::{TableRow, cost_or_dash, or_dash, render};
-use crate::times::show_time;
 
 /// Flags of `langya bench plans`.
 #[derive(Debug, Clone, Args)]
@@ -74,7 +74,7 @@ async fn lines(store: &Store, limit: u32) -> Result<Vec<PlanLine>, StoreError> {
 pub(super) async fn stop(options: &StopOptions, env: &Environment) -> CommandResult<ExitCode> {
     let store = open_existing_beside(&options.location.settings(env)?).await?;
     let rng = SharedRng::from_system();
-    if !stop_plan(&store, (&rng, &SystemClock), &actor(env)).await? {
+    if !stop_plan(&store, &rng, &SystemClock, &actor(env)).await? {
         let said = "no plan is running: `langya bench plans` lists all plans and their states";
         return Err(BadInput(said.to_owned()).into());
     }

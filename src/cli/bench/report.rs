@@ -24,13 +24,15 @@ use crate::error::CommandResult;
 use crate::formats::scores::ScoreRow;
 use crate::infra::config::Environment;
 use crate::infra::rng::SharedRng;
-use crate::infra::storage::{BenchJudgementRow, BenchSet, IfMissing, JudgedGroup, Store, StoreError};
-use crate::out_file::Overwrite;
-use crate::output::{lines_of_csv, print};
+use crate::infra::storage::{AnswerRound, BenchJudgementRow, IfMissing, JudgedGroup, Store, StoreError};
+use crate::output::out_file::Overwrite;
+use crate::output::report_files::{OutputLayout, files};
+use crate::output::standard_output::{lines_of_csv, print};
+use crate::output::table::table;
+use crate::output::terminal_text::printable;
 use crate::render::i18n::reports::named;
 use crate::render::report::benchmark::suite_results::ReportChoice;
 use crate::render::report::benchmark::{Report, csv, html, markdown};
-use crate::report_files::{OutputLayout, files};
 use crate::services::benchmark::RunContext;
 use crate::services::benchmark::error::BenchError;
 use crate::services::benchmark::loading::load;
@@ -39,8 +41,6 @@ use crate::services::benchmark::run_manifests::mixed_settings;
 use crate::services::benchmark::scores::scores;
 use crate::services::benchmark::suite_results_cache::{measure, report_sources};
 use crate::signals::unless_interrupted;
-use crate::table::table;
-use crate::terminal_text::printable;
 
 /// Flags of `langya bench report`.
 #[derive(Debug, Clone, Args)]
@@ -91,7 +91,7 @@ impl BenchReportOptions {
     }
 }
 
-fn written(form: OutputLayout, report: &Report, language: Language) -> CommandResult<String> {
+fn format_report(form: OutputLayout, report: &Report, language: Language) -> CommandResult<String> {
     Ok(match form {
         OutputLayout::Csv => csv::write(report, escape_formula)?,
         OutputLayout::Json => format!("{}\n", serde_json::to_string_pretty(report)?),
@@ -118,10 +118,10 @@ async fn print_or_write(options: BenchReportOptions, env: &Environment) -> Comma
     match (files, options.format) {
         (Some(files), _) => {
             let report = report(&options, &store).await?;
-            files.write(|form| written(form, &report, language))?;
+            files.write(|form| format_report(form, &report, language))?;
         }
         (None, Some(form @ (OutputLayout::Markdown | OutputLayout::Html))) => {
-            print(&written(form, &report(&options, &store).await?, language)?)?
+            print(&format_report(form, &report(&options, &store).await?, language)?)?
         }
         (None, form) => print_scores(options, &store, form.unwrap_or(OutputLayout::Table)).await?,
     }
@@ -163,7 +163,7 @@ async fn reparsed_or_none(
     let imported = imported_otherwise(bench, &options.filter()).await?;
     if imported > 0 {
         eprintln!(
-            "note: {imported} imported verdicts were read without these switches, as a file is read when it is imported: import it \
+            "note: {imported} imported verdicts were read without these switches, which apply only while a file is imported: import it \
              again with --compat {}",
             options.way.compat.join(",")
         );
@@ -207,18 +207,18 @@ async fn print_scores(options: BenchReportOptions, store: &Store, form: OutputLa
 
 /// Names the variants and rounds with judgements, with the flags that show them.
 async fn print_other_selections(bench: RunContext<'_>) -> CommandResult<()> {
-    let BenchSet { suite, version, sample } = bench.set();
+    let AnswerRound { suite, version, sample } = bench.set();
     let groups = bench.store.judged(&suite, &version).await?;
     let ways: BTreeSet<(&str, u32)> = groups.iter().map(|group| (group.variant.as_str(), group.sample)).collect();
     for (variant, round) in ways.into_iter().filter(|way| *way != (bench.suite.variant(), sample)) {
-        let flags = printable(&way_flags(variant, round));
+        let flags = printable(&run_selector_flags(variant, round));
         eprintln!("note: there are judgements of another variant: `langya bench report {suite}{flags}` shows them");
     }
     Ok(())
 }
 
 /// Returns the flags that select a variant and a round, each with a space before it. A prompt file is known by its hash only.
-fn way_flags(variant: &str, round: u32) -> String {
+fn run_selector_flags(variant: &str, round: u32) -> String {
     let selector = RunSelector { variant: variant.to_owned(), ..RunSelector::default() };
     let SuiteOptions { ablation, compat, references, .. } = selector.options();
     let prompt = split_references(variant).0.split(", ").find_map(|part| part.strip_prefix("prompt "));
@@ -238,7 +238,7 @@ fn without_scores<'f>(filter: &'f JudgementFilter, scores: &[ModelScores]) -> Ve
 
 /// Describes the judges omitted from the table.
 async fn omitted_judges_note(bench: RunContext<'_>, filter: &JudgementFilter) -> CommandResult<String> {
-    let BenchSet { suite, version, sample } = bench.set();
+    let AnswerRound { suite, version, sample } = bench.set();
     let groups = bench.store.judged(&suite, &version).await?;
     let shown = |group: &&JudgedGroup| {
         group.sample == sample
@@ -268,7 +268,7 @@ async fn mixed(bench: RunContext<'_>, filter: &JudgementFilter) -> CommandResult
     let shown = mixed.iter().filter(|mixed| is_shown(&mixed.participant));
     let line = |mixed: &MixedSettings| {
         let mixed = printable(&mixed.to_string());
-        format!("asked with several settings, so that the scores mix what different models said: {mixed}\n")
+        format!("asked with several settings, so the scores mix replies of different models: {mixed}\n")
     };
     Ok(shown.map(line).collect())
 }
@@ -358,8 +358,8 @@ mod tests {
 
     #[test]
     fn a_variant_is_shown_by_its_flags() {
-        assert_eq!(way_flags("", 2), " --round 2");
-        let compared = way_flags("rules, prompt 0123456789ab, urs.chinese_prompt, references=a, b", 1);
+        assert_eq!(run_selector_flags("", 2), " --round 2");
+        let compared = run_selector_flags("rules, prompt 0123456789ab, urs.chinese_prompt, references=a, b", 1);
         let prompt = " --ablation rules --prompt FILE_WITH_SHA256_0123456789ab";
         assert_eq!(compared, format!("{prompt} --compat urs.chinese_prompt --references a, b"));
     }

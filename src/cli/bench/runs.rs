@@ -9,13 +9,13 @@ use crate::Location;
 use crate::databases;
 use crate::domain::time::Timestamp;
 use crate::error::CommandResult;
-use crate::infra::clock::{Clock as _, SystemClock};
 use crate::infra::config::Environment;
 use crate::infra::storage::{BenchRunRow, IfMissing, StoreError};
-use crate::output::print;
-use crate::output_format::OutputFormat;
-use crate::table::{TableRow, cost_or_dash, or_dash, render};
-use crate::times::show_time;
+use crate::infra::time::clock::{Clock as _, SystemClock};
+use crate::output::output_format::OutputFormat;
+use crate::output::standard_output::print;
+use crate::output::table::{TableRow, cost_or_dash, or_dash, render};
+use crate::output::times::show_time;
 
 /// Flags of `langya bench runs`.
 #[derive(Debug, Clone, Args)]

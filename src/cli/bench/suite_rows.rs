@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::domain::benchmark::suite_summary::SuiteSummary;
-use crate::table::{TableRow, or_dash, value_or_dash};
+use crate::output::table::{TableRow, or_dash, value_or_dash};
 
 /// Output row of a suite with its data.
 #[derive(Debug, Clone, Serialize)]

@@ -10,15 +10,16 @@ use crate::domain::campaign::plan::CampaignPlan;
 use crate::domain::campaign::prompts::CampaignPrompt;
 use crate::error::{BadInput, CommandResult};
 use crate::formats::campaign_files::{CampaignFiles, read_prompts, with_answers};
-use crate::infra::clock::SystemClock;
 use crate::infra::config::{Environment, Settings};
 use crate::infra::llm::model_client::ModelClient;
 use crate::infra::llm::model_discovery::{DiscoveryTargets, with_discovered};
 use crate::infra::storage::Store;
+use crate::infra::time::clock::SystemClock;
 use crate::model_run::clients::{model_clients, print_given_up};
 use crate::model_run::rows::{OutcomeRow, PlanRow, left_over};
 use crate::model_run::{LimitFlags, PhaseBar};
-use crate::output_format::OutputFormat;
+use crate::output::output_format::OutputFormat;
+use crate::output::table::render;
 use crate::services::benchmark::answering;
 use crate::services::benchmark::batches::BatchOptions;
 use crate::services::benchmark::loading::LoadedSuite;
@@ -26,7 +27,6 @@ use crate::services::benchmark::run_error::RunRole;
 use crate::services::benchmark::run_roles::named_once;
 use crate::services::benchmark::suite_run::{ReadySuite, RunSession};
 use crate::services::campaign::asked_answers::{asked_answers, asked_suite, store_missing_items};
-use crate::table::render;
 
 /// Flags for querying models.
 pub(super) struct AskingFlags<'a> {

@@ -16,13 +16,13 @@ use crate::infra::config::{Environment, Settings, VoteAccess};
 use crate::model_run::clients::BudgetFlags;
 use crate::model_run::rows::PlanRow;
 use crate::model_run::{LimitFlags, print_plan_legend};
-use crate::output::{lines_of_csv, print};
-use crate::output_format::OutputFormat;
-use crate::progress;
+use crate::output::output_format::OutputFormat;
+use crate::output::progress;
+use crate::output::standard_output::{lines_of_csv, print};
+use crate::output::table::render;
 use crate::services::campaign::administration::CampaignAdmin;
 use crate::services::campaign::creation::{CreateCampaignError, PreparedCampaign};
 use crate::services::campaign::suite_answers::suite_answers;
-use crate::table::render;
 
 /// Flags of `langya campaign create`.
 #[derive(Debug, Args)]
@@ -43,7 +43,7 @@ pub(super) struct CreateCampaignOptions {
 }
 
 #[derive(Serialize)]
-struct Created<'c> {
+struct CreatedCampaign<'c> {
     campaign: &'c str,
     state: &'static str,
     #[serde(flatten)]
@@ -111,12 +111,12 @@ pub(super) async fn create(
             let rows = suite_answers(admin.store, suite, &plan).await?;
             eprintln!(
                 "note: /benchmarks/{suite} shows these answers with their models' names, so annotators should not \
-                 see that page; the answers of a campaign with answers = \"ask:FILE\" are on no page"
+                 see that page; no page shows the answers of a campaign with answers = \"ask:FILE\""
             );
             with_answers(&options.file, plan, rows)?
         }
     };
-    make(admin, files, options).await
+    create_or_forecast(admin, files, options).await
 }
 
 /// Queries models first, or prints the expected cost, and then creates the campaign.
@@ -139,12 +139,12 @@ async fn ask_and_create(
         return Ok(print_plan_legend());
     }
     match asking.ask().await? {
-        AskingOutcome::All(files) => make(admin, *files, options).await,
+        AskingOutcome::All(files) => create_or_forecast(admin, *files, options).await,
         AskingOutcome::Left => Ok(ExitCode::FAILURE),
     }
 }
 
-async fn make(
+async fn create_or_forecast(
     admin: &CampaignAdmin<'_>,
     files: CampaignFiles,
     options: &CreateCampaignOptions,
@@ -158,7 +158,7 @@ async fn make(
     let items = prepared.forecast().items;
     admin.create(&prepared, |done| progress::show(&bar, done, items)).await?;
     bar.finish_and_clear();
-    print_created(&Created::new(&prepared, "draft"), options.format)?;
+    print_created(&CreatedCampaign::new(&prepared, "draft"), options.format)?;
     if options.format == OutputFormat::Table {
         let id = prepared.id();
         eprintln!("next: langya campaign invite {id} --count 3, then langya campaign open {id}");
@@ -171,24 +171,24 @@ fn show(prepared: &PreparedCampaign, asking: Option<&[PlanRow]>, format: OutputF
     if let (Some(plans), OutputFormat::Table) = (asking, format) {
         print(&(render(plans, format)? + "\n"))?;
     }
-    print_created(&Created { asking, ..Created::new(prepared, "not made") }, format)
+    print_created(&CreatedCampaign { asking, ..CreatedCampaign::new(prepared, "not made") }, format)
 }
 
-impl<'c> Created<'c> {
+impl<'c> CreatedCampaign<'c> {
     fn new(prepared: &'c PreparedCampaign, state: &'static str) -> Self {
         Self { campaign: prepared.id(), state, forecast: prepared.forecast(), asking: None }
     }
 }
 
-fn print_created(created: &Created, format: OutputFormat) -> CommandResult<()> {
+fn print_created(created: &CreatedCampaign, format: OutputFormat) -> CommandResult<()> {
     print(&match format {
         OutputFormat::Json => serde_json::to_string_pretty(created)? + "\n",
-        OutputFormat::Csv => lines_of_csv(&[Flat::new(created)])?,
-        OutputFormat::Table => text(created),
+        OutputFormat::Csv => lines_of_csv(&[ForecastRow::new(created)])?,
+        OutputFormat::Table => format_created(created),
     })
 }
 
-fn text(created: &Created) -> String {
+fn format_created(created: &CreatedCampaign) -> String {
     let Forecast { items, models, units, judgements, repeats, annotators_at_least, half_width, hours } =
         created.forecast;
     let width = half_width.map_or_else(String::new, |width| {
@@ -204,7 +204,7 @@ fn text(created: &Created) -> String {
 
 /// Forecast as one flat row for CSV.
 #[derive(Serialize)]
-struct Flat<'c> {
+struct ForecastRow<'c> {
     campaign: &'c str,
     state: &'static str,
     items: u64,
@@ -220,8 +220,8 @@ struct Flat<'c> {
     cost: Option<f64>,
 }
 
-impl<'c> Flat<'c> {
-    fn new(created: &Created<'c>) -> Self {
+impl<'c> ForecastRow<'c> {
+    fn new(created: &CreatedCampaign<'c>) -> Self {
         let (forecast, asking) = (created.forecast, created.asking.and_then(<[PlanRow]>::last));
         Self {
             campaign: created.campaign,

@@ -14,8 +14,8 @@ use crate::domain::campaign::judgement::UnitJudgement;
 use crate::domain::plural::counted;
 use crate::error::CommandResult;
 use crate::infra::storage::{CampaignJudgementRow, Store};
-use crate::out_file::{OutFile, Overwrite};
-use crate::output::lines_of_csv;
+use crate::output::out_file::{OutFile, Overwrite};
+use crate::output::standard_output::lines_of_csv;
 use crate::signals::unless_interrupted;
 
 /// Flags of `langya campaign export`.

@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::domain::campaign::MAX_LINK_DAYS;
 use crate::domain::plural::counted;
 use crate::error::CommandResult;
-use crate::output::print;
+use crate::output::standard_output::print;
 use crate::services::campaign::administration::{AnnotatorInvites, CampaignAdmin};
 
 /// Flags of `langya campaign invite`.

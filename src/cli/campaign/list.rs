@@ -7,10 +7,10 @@ use crate::domain::campaign::plan::CampaignPlan;
 use crate::domain::time::Timestamp;
 use crate::error::CommandResult;
 use crate::infra::storage::{CampaignRow, Store};
-use crate::output::print;
-use crate::output_format::OutputFormat;
-use crate::table::{TableRow, render};
-use crate::times::show_time;
+use crate::output::output_format::OutputFormat;
+use crate::output::standard_output::print;
+use crate::output::table::{TableRow, render};
+use crate::output::times::show_time;
 
 /// Flags of `langya campaign list`.
 #[derive(Debug, Args)]

@@ -18,10 +18,10 @@ use super::actor::actor;
 use crate::databases;
 use crate::domain::campaign::state::StateChange;
 use crate::error::{BadInput, CommandResult};
-use crate::infra::clock::SystemClock;
 use crate::infra::config::{Environment, StorageSettings};
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{CampaignRow, DataLock, IfMissing, Store, StoreError};
+use crate::infra::time::clock::SystemClock;
 use crate::services::campaign::administration::CampaignAdmin;
 
 /// Flags of `langya campaign`.

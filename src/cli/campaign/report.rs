@@ -19,16 +19,16 @@ use crate::domain::rating::options::{IntervalMethod, LeaderboardOptions};
 use crate::domain::time::Timestamp;
 use crate::error::{CommandError, CommandResult};
 use crate::infra::config::Settings;
-use crate::out_file::Overwrite;
-use crate::output::{lines_of_csv, print};
+use crate::output::out_file::Overwrite;
+use crate::output::report_files::{OutputLayout, files};
+use crate::output::standard_output::{lines_of_csv, print};
+use crate::output::table::table;
+use crate::output::terminal_text::printable;
+use crate::output::times::show_time;
 use crate::render::report::campaign::{Audience, CampaignDocument, html, markdown};
-use crate::report_files::{OutputLayout, files};
 use crate::services::campaign::administration::CampaignAdmin;
 use crate::services::campaign::reports::campaign_report;
 use crate::signals::unless_interrupted;
-use crate::table::table;
-use crate::terminal_text::printable;
-use crate::times::show_time;
 
 /// Flags of `langya campaign report`.
 #[derive(Debug, Args)]
@@ -101,7 +101,7 @@ async fn write(
     let language = Language::parse(&options.language).unwrap_or_default();
     let document =
         CampaignDocument::new(&report, &serde_json::from_str(&campaign.plan)?, Audience::Operators, language);
-    let written = |form| written(form, &report, &document, language);
+    let written = |form| format_document(form, &report, &document, language);
     match files {
         None => print(&written(options.format.unwrap_or(OutputLayout::Table))?),
         Some(files) => files.write(written),
@@ -114,7 +114,7 @@ fn print_change(stored: &OnceCell<String>, change: String) {
     let _ = stored.set(change);
 }
 
-fn written(
+fn format_document(
     form: OutputLayout,
     report: &CampaignReport,
     document: &CampaignDocument,
@@ -204,14 +204,14 @@ fn text(report: &CampaignReport) -> String {
         with_interval(agreement.fleiss, agreement.fleiss_interval),
         with_interval(agreement.krippendorff, agreement.krippendorff_interval)
     );
-    text += &part(&MODEL_HEADS, report.models.iter().map(|model| model_cells(model, report)).collect());
+    text += &table_or_empty(&MODEL_HEADS, report.models.iter().map(|model| model_cells(model, report)).collect());
     if !report.models.is_empty() {
         text += &ratings_legend(report);
     }
-    text += &part(&NEIGHBOUR_HEADS, report.neighbours.iter().map(neighbour_cells).collect());
-    text += &part(&SCORE_HEADS, report.scores.iter().map(|model| score_cells(model).to_vec()).collect());
-    text += &part(&QUESTION_HEADS, report.questions.iter().flat_map(question_rows).collect());
-    text += &part(&JUDGE_HEADS, report.judges.iter().map(judge_cells).collect());
+    text += &table_or_empty(&NEIGHBOUR_HEADS, report.neighbours.iter().map(neighbour_cells).collect());
+    text += &table_or_empty(&SCORE_HEADS, report.scores.iter().map(|model| score_cells(model).to_vec()).collect());
+    text += &table_or_empty(&QUESTION_HEADS, report.questions.iter().flat_map(question_rows).collect());
+    text += &table_or_empty(&JUDGE_HEADS, report.judges.iter().map(judge_cells).collect());
     text += &table(&ANNOTATOR_HEADS, report.annotators.iter().map(annotator_cells).collect());
     for left in &report.left_out {
         let LeftOutAnnotator { annotator, reason, by, judgements, .. } = left;
@@ -240,7 +240,7 @@ fn ratings_legend(report: &CampaignReport) -> String {
 }
 
 /// Formats a table with an empty line after it; empty without rows.
-fn part(heads: &[&str], rows: Vec<Vec<String>>) -> String {
+fn table_or_empty(heads: &[&str], rows: Vec<Vec<String>>) -> String {
     if rows.is_empty() { String::new() } else { table(heads, rows) + "\n" }
 }
 
@@ -344,7 +344,7 @@ fn annotator_cells(summary: &AnnotatorSummary) -> Vec<String> {
 fn with_interval(value: Option<f64>, interval: Option<[f64; 2]>) -> String {
     match (value, interval) {
         (Some(value), Some([lower, upper])) => format!("{value:.2} ({lower:.2} to {upper:.2})"),
-        (Some(value), None) => format!("{value:.2} (no interval: resampling does not show how uncertain it is)"),
+        (Some(value), None) => format!("{value:.2} (no interval: resampling cannot show how uncertain it is)"),
         (None, _) => dash(),
     }
 }

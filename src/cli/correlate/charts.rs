@@ -1,10 +1,10 @@
 //! `langya correlate --charts DIR`: draws the comparison as SVG files.
 
-use crate::charts::Charts;
 use crate::domain::correlation::Series;
 use crate::domain::correlation::report::{MixtureReport, PairReport, StudyOptions};
 use crate::domain::stats::correlation::Coefficient;
 use crate::error::CommandResult;
+use crate::output::charts::Charts;
 use crate::render::report::correlation as figures;
 
 /// Draws two series: `scatter.svg`, and `resampled.svg` if there is a bootstrap.

@@ -12,9 +12,9 @@ use std::process::ExitCode;
 use clap::{ArgGroup, Args};
 use serde::Serialize;
 
-use super::output::print;
-use super::{Location, progress};
-use crate::charts::{Charts, write_all};
+use super::Location;
+use super::output::progress;
+use super::output::standard_output::print;
 use crate::databases;
 use crate::domain::benchmark::paper_claims;
 use crate::domain::correlation::report::{StudyOptions, compare, mixture, search};
@@ -30,9 +30,10 @@ use crate::formats::model_table::ModelTable;
 use crate::formats::read_text;
 use crate::infra::config::{Environment, Settings};
 use crate::infra::storage::{IfMissing, Store};
-use crate::output_format::OutputFormat;
+use crate::output::charts::{Charts, write_all};
+use crate::output::output_format::OutputFormat;
+use crate::output::terminal_text::printable;
 use crate::services::correlation::{SeriesReader, Sources};
-use crate::terminal_text::printable;
 
 /// Flags of `langya correlate`. A SERIES is a column of the table, `arena:rating|elo|win_tie_rate[:slice]`,
 /// `arena:satisfaction`, `verdicts:JUDGE`, `bench:SUITE[@JUDGE][:part]` or `published:ID[:part]`.
@@ -116,7 +117,7 @@ pub async fn run(mut options: CorrelateOptions, env: &Environment) -> CommandRes
     let level = ConfidenceLevel::new(options.confidence)?;
     let search = search(options.step).ok_or(StudyError::Step(options.step))?;
     if let Some(folder) = &options.charts {
-        super::charts::prepare(folder)?;
+        super::output::charts::prepare(folder)?;
     }
     let names = options.names()?;
     let table = options.table.as_ref().map(|file| ModelTable::read(file, &options.key)).transpose()?;

@@ -12,7 +12,7 @@ use crate::domain::plural::counted;
 use crate::domain::rating::intervals::bootstrap::ResamplingUnit;
 use crate::domain::stats::correlation::PMethod;
 use crate::error::CommandResult;
-use crate::terminal_text::{coefficient, printable};
+use crate::output::terminal_text::{coefficient, printable};
 
 /// Width of the interval column.
 const INTERVAL_WIDTH: usize = 24;
@@ -39,7 +39,7 @@ pub(super) fn pair(report: &PairReport) -> String {
         let votes = if by_voter { "voters with all of their votes" } else { "battles" };
         line(&mut text, &format!("resampled: {votes} and judged items, {times} with seed {seed}"));
     }
-    text + &unmatched(&[&report.x, &report.y])
+    text + &describe_unmatched_models(&[&report.x, &report.y])
 }
 
 /// Formats a mixture as a table.
@@ -71,7 +71,7 @@ pub(super) fn mixture(report: &MixtureReport) -> String {
         }
     }
     let all: Vec<&SeriesReport> = report.series.iter().chain([&report.target]).collect();
-    text + &unmatched(&all)
+    text + &describe_unmatched_models(&all)
 }
 
 /// Flattens a report to CSV with dotted names. Names that a spreadsheet would evaluate are escaped.
@@ -81,7 +81,7 @@ pub(super) fn mixture(report: &MixtureReport) -> String {
 pub(super) fn csv(report: &Value) -> CommandResult<String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(["name", "value"])?;
-    for (name, value) in flat("", report) {
+    for (name, value) in flatten_json("", report) {
         writer.write_record([escape_formula(&name).as_ref(), escape_formula(&value).as_ref()])?;
     }
     Ok(String::from_utf8(writer.into_inner()?)?)
@@ -144,14 +144,14 @@ fn interval(lower: Option<f64>, upper: Option<f64>, why_not: Option<&str>) -> St
 }
 
 /// Lists models missing from some series: an alias may match different names of one model.
-fn unmatched(series: &[&SeriesReport]) -> String {
+fn describe_unmatched_models(series: &[&SeriesReport]) -> String {
     let mut text = String::new();
     for series in series.iter().filter(|series| !series.only_here.is_empty()) {
         let names: Vec<String> = series.only_here.iter().map(|name| printable(name)).collect();
         line(&mut text, &format!("not in all series, but in {}: {}", printable(&series.series), names.join(", ")));
     }
     if series.iter().filter(|series| !series.only_here.is_empty()).count() > 1 {
-        text += "where two names are one model, say so under [aliases] in the settings or with --aliases\n";
+        text += "if two names belong to one model, list them under [aliases] in the settings or with --aliases\n";
     }
     text
 }
@@ -160,16 +160,16 @@ fn line(text: &mut String, line: &str) {
     writeln!(text, "{line}").expect("a String takes what is written");
 }
 
-fn flat(prefix: &str, value: &Value) -> Vec<(String, String)> {
+fn flatten_json(prefix: &str, value: &Value) -> Vec<(String, String)> {
     let named = |name: String, value: &Value| match value {
-        Value::Object(_) => flat(&name, value),
+        Value::Object(_) => flatten_json(&name, value),
         Value::Null => Vec::new(),
         Value::String(text) => vec![(name, text.clone())],
         Value::Array(items) if items.iter().all(Value::is_string) => {
             vec![(name, items.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", "))]
         }
         Value::Array(items) => {
-            items.iter().enumerate().flat_map(|(at, item)| flat(&format!("{name}.{}", at + 1), item)).collect()
+            items.iter().enumerate().flat_map(|(at, item)| flatten_json(&format!("{name}.{}", at + 1), item)).collect()
         }
         other => vec![(name, other.to_string())],
     };

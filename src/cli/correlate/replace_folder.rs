@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use crate::domain::sha256::sha256;
 use crate::error::{BadInput, CommandError, CommandResult};
 use crate::infra::unfinished_files::NewFolders;
-use crate::out_file::reason;
+use crate::output::out_file::reason;
 
 /// Name of the checksum list.
 const CHECKSUM_FILE_NAME: &str = "SHA256SUMS";
@@ -61,7 +61,7 @@ impl StudyFolder {
         let cannot = |error: io::Error| self.cannot_write(&error);
         let _above = NewFolders::make(self.parent_folder()).map_err(cannot)?;
         remove(&earlier).map_err(cannot)?;
-        let written = fill(&partial, files).and_then(|()| {
+        let written = write_folder(&partial, files).and_then(|()| {
             if self.0.exists() {
                 std::fs::rename(&self.0, &earlier)?;
             }
@@ -105,7 +105,7 @@ fn check(path: &Path, is_ours: impl Fn(&Path, &str) -> bool) -> Result<(), BadIn
         Ok(found) if !found.is_dir() => return Err(in_the_way(path)),
         Ok(_) => {}
     }
-    let known = sums(path);
+    let known = read_checksums(path);
     let ours = |name: &String| known.get(name).is_some_and(|sum| is_ours(&path.join(name), sum));
     let found = files_in(path).map_err(cannot)?;
     let foreign = found.iter().find(|name| **name != CHECKSUM_FILE_NAME && !ours(name));
@@ -117,7 +117,7 @@ fn is_unchanged(file: &Path, sum: &str) -> bool {
 }
 
 /// Creates a folder with these files. The list is written first, so that an interrupted folder is recognised.
-fn fill(folder: &Path, files: &BTreeMap<String, Vec<u8>>) -> io::Result<()> {
+fn write_folder(folder: &Path, files: &BTreeMap<String, Vec<u8>>) -> io::Result<()> {
     remove(folder)?;
     std::fs::create_dir_all(folder)?;
     let lines = files.iter().map(|(name, bytes)| format!("{}  {name}\n", sha256(bytes)));
@@ -154,7 +154,7 @@ fn files_in(folder: &Path) -> io::Result<Vec<String>> {
 }
 
 /// Reads the SHA-256 by path from a list of this program.
-fn sums(folder: &Path) -> BTreeMap<String, String> {
+fn read_checksums(folder: &Path) -> BTreeMap<String, String> {
     let text = std::fs::read_to_string(folder.join(CHECKSUM_FILE_NAME)).unwrap_or_default();
     let Some(list) = text.strip_prefix(CHECKSUM_FILE_HEADER) else { return BTreeMap::new() };
     let entries = list.lines().filter_map(|line| line.split_once("  "));

@@ -12,9 +12,9 @@ use crate::error::{BadInput, CommandError, CommandResult};
 use crate::formats::model_table::ModelTable;
 use crate::formats::{read_file, read_text};
 use crate::infra::config::Settings;
-use crate::output::print;
-use crate::output_format::OutputFormat;
-use crate::progress;
+use crate::output::output_format::OutputFormat;
+use crate::output::progress;
+use crate::output::standard_output::print;
 use crate::render::report::study::{StudyFiles, files};
 use crate::services::correlation::{SeriesReader, Sources};
 
@@ -33,10 +33,10 @@ pub(super) async fn run(
     let folder = StudyFolder::at(&path)?;
     let table = study.file.table.as_ref().map(|table| file.parent().unwrap_or(Path::new("")).join(table));
     let table = table.map(|table| StudyTable::read(&table, &study.file.key)).transpose()?;
-    let (results, files) = make(study, table, settings).await?;
+    let (results, files) = compute_study(study, table, settings).await?;
     warn(&results.warnings);
     folder.write(&files)?;
-    print(&shown(&files, &path, format)?)
+    print(&format_study(&files, &path, format)?)
 }
 
 /// Parsed table of a study.
@@ -62,7 +62,11 @@ fn read(file: &Path, settings: &Settings) -> CommandResult<Study> {
 }
 
 /// Reads the series and computes the study, with a progress bar on a terminal.
-async fn make(study: Study, table: Option<StudyTable>, settings: &Settings) -> CommandResult<(Results, StudyFiles)> {
+async fn compute_study(
+    study: Study,
+    table: Option<StudyTable>,
+    settings: &Settings,
+) -> CommandResult<(Results, StudyFiles)> {
     let names = study.names();
     let store = open(settings, &names).await?;
     let rating = LeaderboardOptions { confidence: study.options.level, ..settings.rating.leaderboard_options()? };
@@ -92,7 +96,7 @@ async fn make(study: Study, table: Option<StudyTable>, settings: &Settings) -> C
 }
 
 /// Formats the output: the paths of the files, or the results in a machine-readable format.
-fn shown(files: &StudyFiles, folder: &Path, format: OutputFormat) -> CommandResult<String> {
+fn format_study(files: &StudyFiles, folder: &Path, format: OutputFormat) -> CommandResult<String> {
     let text = |name: &str| String::from_utf8(files.get(name).cloned().unwrap_or_default());
     Ok(match format {
         OutputFormat::Json => text("results.json")?,

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::{FileOptions, NamedOutput, PeriodOptions, is_special};
+use crate::Location;
 use crate::databases;
 use crate::domain::plural::counted;
 use crate::domain::preference_filter::{PreferenceFilter, PreferenceReport};
@@ -15,16 +16,16 @@ use crate::error::{BadInput, CommandError, CommandResult};
 use crate::formats::data_card::DatasetFacts;
 use crate::formats::dataset::DatasetPlan;
 use crate::formats::tables::Format;
-use crate::infra::clock::{Clock as _, SystemClock};
 use crate::infra::config::Environment;
 use crate::infra::storage::{IfMissing, Store};
+use crate::infra::time::clock::{Clock as _, SystemClock};
 use crate::infra::unfinished_files::remove_abandoned_folders;
-use crate::out_file::{OutFile, reason};
+use crate::output::out_file::{OutFile, reason};
+use crate::output::progress;
 use crate::services::import_export::export::ExportSelection;
 use crate::services::import_export::export::dataset::dataset;
 use crate::services::import_export::export::preferences::preferences;
 use crate::signals::unless_interrupted;
-use crate::{Location, progress};
 
 /// Prefix of the temporary folder in which a data set is written, beside its target.
 const PARTIAL_PREFIX: &str = ".langya-dataset-";

@@ -1,6 +1,5 @@
 //! Errors of `langya fit`.
 
-use crate::charts::ChartsError;
 use crate::domain::rating::FitError;
 use crate::domain::rating::votes::slice::SliceError;
 use crate::domain::stats::confidence::InvalidConfidence;
@@ -8,6 +7,7 @@ use crate::error::CommandFailure;
 use crate::formats::StandardInputTwice;
 use crate::formats::table_error::TableFileError;
 use crate::formats::votes::VoteFileError;
+use crate::output::charts::ChartsError;
 
 /// Error of `langya fit`.
 #[derive(Debug, thiserror::Error)]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::output_format::OutputFormat;
+use crate::output::output_format::OutputFormat;
 
 use crate::domain::rating::counts::weighting::Reweight;
 use crate::domain::rating::intervals::sequential_testing::{MAX_OPTIMAL_AT, SequentialOptions};
@@ -75,7 +75,7 @@ pub struct FitOptions {
     /// Count only the first vote of each voter on the same, or nearly the same, prompt of the database
     #[arg(long, conflicts_with_all = ["votes", "include_excluded"])]
     pub unique_prompts: bool,
-    /// Give one model this rating and move the others along; without an anchor, the mean rating is 1000. Intervals keep their
+    /// Give one model this rating and shift the others by the same amount; without an anchor, the mean rating is 1000. Intervals keep their
     /// widths, which are those around the mean
     #[arg(long, value_name = "MODEL=RATING")]
     pub anchor: Option<String>,
@@ -104,7 +104,7 @@ pub struct FitOptions {
     /// Compare models of ties by likelihood: an equal share of ties in every pair, Davidson, Rao–Kupper
     #[arg(long)]
     pub compare_ties: bool,
-    /// Rate the models in each slice, read together with all votes, so that small slices stay readable. Only the largest
+    /// Rate the models in each slice, estimated together with all votes, so that small slices stay usable. Only the largest
     /// group of models that votes connect in both directions has these ratings; a note names the others
     #[arg(long, value_name = "language|category|intent")]
     pub pool_by: Option<SliceColumn>,

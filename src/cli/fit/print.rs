@@ -10,7 +10,7 @@ use super::value_table::value_table;
 use crate::domain::rating::leaderboards::leaderboard::Leaderboard;
 use crate::domain::rating::value::report::ValueReport;
 use crate::formats::tables::Format;
-use crate::output_format::OutputFormat;
+use crate::output::output_format::OutputFormat;
 use crate::services::import_export::export::ranked_models;
 
 /// Result of `langya fit`.

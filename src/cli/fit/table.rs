@@ -12,8 +12,8 @@ use crate::domain::rating::pooling::{PooledRating, PooledSlice, PooledSlices};
 use crate::domain::rating::strengths::fit::Direction;
 use crate::domain::rating::style::StyleEffect;
 use crate::domain::rating::ties::comparison::{TieComparison, TieModel};
-use crate::robustness_table::robustness_table;
-use crate::terminal_text::{MIN_NAME_WIDTH, printable, width};
+use crate::output::robustness_table::robustness_table;
+use crate::output::terminal_text::{MIN_NAME_WIDTH, printable, width};
 
 const HEADINGS: [&str; 11] =
     ["rank", "model", "rating", "lower", "upper", "Elo", "battles", "wins", "losses", "win+tie", ""];
@@ -167,7 +167,7 @@ fn neighbour_line(pair: &NeighbourPair, equal_within: f64) -> String {
     };
     let apart = match (pair.difference, pair.low, pair.high) {
         (Some(difference), Some(low), Some(high)) => {
-            format!("{difference:+.1} points ({low:+.1} to {high:+.1}, however often one looks): ")
+            format!("{difference:+.1} points ({low:+.1} to {high:+.1}, however often you look): ")
         }
         (Some(difference), ..) => format!("{difference:+.1} points: "),
         _ => String::new(),

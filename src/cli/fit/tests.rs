@@ -9,7 +9,7 @@ use super::*;
 use crate::domain::rating::leaderboards::leaderboard::{Leaderboard, RankedModel};
 use crate::domain::rating::options::IntervalMethod;
 use crate::formats::votes::read_log;
-use crate::terminal_text::width;
+use crate::output::terminal_text::width;
 
 #[derive(Parser)]
 struct FitArguments {
@@ -162,8 +162,8 @@ fn neighbours_are_compared_below_the_table_and_in_json() {
     let text = run(&votes, &["--sequential", "--optimal-at-battles", "100"]).unwrap();
     let lines = &text[text.find("a and b").unwrap_or_else(|| panic!("{text}"))..];
     insta::assert_snapshot!(lines, @r"
-    a and b: +190.8 points (+54.6 to +327.1, however often one looks): separated
-    b and c: +18.3 points (-103.2 to +139.8, however often one looks): open
+    a and b: +190.8 points (+54.6 to +327.1, however often you look): separated
+    b and c: +18.3 points (-103.2 to +139.8, however often you look): open
     ");
     let leaderboard: Leaderboard = serde_json::from_str(&run(&votes, &["--format", "json"]).unwrap()).unwrap();
     assert_eq!((leaderboard.neighbours.len(), leaderboard.sequential.unwrap().optimal_at_battles), (2, 1_000));
@@ -182,7 +182,7 @@ fn that_few_voters_decide_is_noted_beside_the_neighbours_that_they_decide() {
         |voter: &str, wins: usize| format!("a,b,A,{voter}\n").repeat(wins) + &format!("a,b,B,{voter}\n").repeat(60);
     let rows: String = [("ann", 146), ("ben", 137), ("cal", 137)].map(|(voter, wins)| rows(voter, wins)).concat();
     let votes = format!("model_a,model_b,winner,judge\n{rows}");
-    let few = "note: neighbours are told apart, or found equal, on few voters (in effect ";
+    let few = "note: neighbours are told apart, or found equal, by few voters (in effect ";
     let text = run(&votes, &["--sequential"]).unwrap();
     assert!(text.contains("separated") && text.contains(few), "{text}");
     let text = run(&votes, &[]).unwrap();
@@ -391,7 +391,7 @@ fn notes_name_what_of_the_files_is_not_used() {
     let text = run_with_prices(votes, &PRICES.replace("\nc,", "\nB,"), &[]).unwrap();
     for note in [
         "note: each row counts as one vote, so these columns are not used; repeat a row that stands for several votes: \"weight\"\n",
-        "note: these models have a price and no rating, so their prices are not used; if a name is mistyped, write it as the votes do: \
+        "note: these models have a price and no rating, so their prices are not used; if a name is mistyped, write it as in the votes: \
          \"B\"\n",
     ] {
         assert!(text.contains(note), "{note:?} is not in {text}");

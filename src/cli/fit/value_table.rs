@@ -3,8 +3,8 @@
 use crate::domain::rating::value::report::{
     Caveat, CheaperModel, CostBasis, ModelValue, ValueFinding, ValueReport, amount, percent, points,
 };
-use crate::name_table::name_table;
-use crate::terminal_text::printable;
+use crate::output::name_table::name_table;
+use crate::output::terminal_text::printable;
 
 const HEADINGS: [&str; 6] = ["rating", "cost", "first token", "tokens/s", "Pareto", "model"];
 /// Columns dropped on a narrow terminal, in this order.

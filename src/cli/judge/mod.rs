@@ -11,8 +11,8 @@ use clap::{Args, Subcommand};
 
 use super::Location;
 use super::bench::{open_beside, read_text};
-use super::progress::BenchBar;
-use super::times::parse_time;
+use super::output::progress::BenchBar;
+use super::output::times::parse_time;
 use crate::databases;
 use crate::domain::battle::ModelId;
 use crate::domain::battle_judging::pending::{MAX_BATTLE_TOKENS, PendingWork, Skipped};
@@ -23,11 +23,11 @@ use crate::domain::campaign::plan::{CampaignPlan, Task};
 use crate::domain::plural::counted;
 use crate::domain::time::Timestamp;
 use crate::error::{BadInput, CommandResult};
-use crate::infra::clock::SystemClock;
 use crate::infra::config::Environment;
 use crate::infra::llm::model_client::ModelClient;
 use crate::infra::llm::model_discovery::{DiscoveryTargets, with_discovered};
 use crate::infra::storage::{IfMissing, Store, StoreError};
+use crate::infra::time::clock::SystemClock;
 use crate::model_run::clients::{model_clients, print_given_up};
 use crate::model_run::rows::{OutcomeRow, PlanRow};
 use crate::model_run::{LimitFlags, begin, end, print_plans};
@@ -125,8 +125,8 @@ async fn run_judges(options: &RunOptions, env: &Environment) -> CommandResult<Ex
         let plans = request_plans(&found, battle_judging, &judges).await?;
         return print_plans(plans.iter().map(|plan| PlanRow::new("judge", plan)).collect(), options.limits.format);
     }
-    let taken = "another langya judges battles of this database: wait until it ends, or stop it. A running arena judges by \
-                 itself if judge.models names models";
+    let taken = "another langya judges battles of this database: wait until it ends, or stop it. A running arena judges \
+                 automatically if judge.models names models";
     let run = begin(&store, LOCK_NAME, taken, Arc::new(options.limits.budget.limits()?)).await?;
     // Read under the lock: its previous holder may have judged more.
     let found = options.pending(battle_judging, &judges).await?;
@@ -147,8 +147,8 @@ impl RunOptions {
         if found.battles > 0 && !visitors_informed {
             eprintln!(
                 "note: visitors have not been told that models judge battles, and judging sends conversations to the judge's \
-                 provider: /consent says so, and everybody is asked again, from the first verdict on, or once judge.models names a \
-                 judge (the arena then judges by itself). --since leaves out earlier battles"
+                 provider. From the first verdict on, or once judge.models names a judge (the arena then judges automatically), \
+                 /consent says so and asks every visitor again. Use --since to leave out earlier battles"
             );
         }
         let Skipped { without_text, with_images, too_long } = found.skipped;

@@ -13,8 +13,8 @@ use crate::error::{BadInput, CommandResult};
 use crate::infra::config::Environment;
 use crate::infra::storage::IfMissing;
 use crate::infra::tasks::Tasks;
-use crate::output::print;
-use crate::output_format::OutputFormat;
+use crate::output::output_format::OutputFormat;
+use crate::output::standard_output::print;
 use crate::services::battle_judging::reports::BattleJudgingReports;
 
 /// Flags of `langya judge report`.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use crate::domain::battle_judging::agreement::{Rate, Setups, SliceAgreement, SliceKind, Statistic};
+use crate::domain::battle_judging::agreement::{AgreementBySetup, Rate, SliceAgreement, SliceKind, Statistic};
 use crate::domain::battle_judging::leaderboards::{JudgeLeaderboards, Place};
 use crate::domain::battle_judging::report::{BattleJudgingReport, JudgeReport};
 use crate::domain::benchmark::scores::judgement::Status;
@@ -13,19 +13,19 @@ use crate::domain::csv_injection::escape_formula;
 use crate::domain::plural::counted;
 use crate::domain::rating::verdict_worth_in_votes::WorthReport;
 use crate::error::CommandResult;
-use crate::table::table;
-use crate::terminal_text::printable;
+use crate::output::table::table;
+use crate::output::terminal_text::printable;
 
 /// Formats the whole report as tables.
 pub(super) fn tables(report: &BattleJudgingReport) -> String {
     if report.judges.is_empty() {
         return "no battle was judged yet: `langya judge run --judge MODEL` asks a model\n".to_owned();
     }
-    let mut parts: Vec<String> = report.judges.iter().map(one).collect();
+    let mut parts: Vec<String> = report.judges.iter().map(format_judge).collect();
     if !report.between.is_empty() {
         let rows = report.between.iter().map(|pair| {
             let names = printable(&pair.judges.join(" and "));
-            [vec![names, pair.battles.to_string()], setups(&pair.agreement)].concat()
+            [vec![names, pair.battles.to_string()], setup_cells(&pair.agreement)].concat()
         });
         let heads = ["judges", "battles", "agree", "without ties", "kappa"];
         parts.push(table(&heads, rows.collect()));
@@ -33,7 +33,7 @@ pub(super) fn tables(report: &BattleJudgingReport) -> String {
     parts.join("\n")
 }
 
-fn one(judge: &JudgeReport) -> String {
+fn format_judge(judge: &JudgeReport) -> String {
     let mut text = String::new();
     let mut line = |line: String| writeln!(text, "{line}").expect("a String takes what is written");
     line(format!("judge {} (instructions {})", printable(&judge.judge), judge.prompt));
@@ -58,7 +58,7 @@ fn one(judge: &JudgeReport) -> String {
     }
     let rows = judge
         .agreements()
-        .map(|(slice, battles, found)| [vec![part(slice), battles.to_string()], setups(found)].concat());
+        .map(|(slice, battles, found)| [vec![part(slice), battles.to_string()], setup_cells(found)].concat());
     let heads = ["agreement with people", "battles", "agree", "without ties", "kappa"];
     text + "\n" + &table(&heads, rows.collect()) + "\n" + &leaderboards(&judge.leaderboards)
 }
@@ -101,10 +101,11 @@ fn leaderboards(leaderboards: &JudgeLeaderboards) -> String {
 }
 
 fn part(slice: Option<&SliceAgreement>) -> String {
-    slice.map_or_else(|| "all".to_owned(), |slice| format!("{} {}", kind(slice.by), printable(&slice.value)))
+    slice
+        .map_or_else(|| "all".to_owned(), |slice| format!("{} {}", slice_kind_label(slice.by), printable(&slice.value)))
 }
 
-fn kind(by: SliceKind) -> &'static str {
+fn slice_kind_label(by: SliceKind) -> &'static str {
     match by {
         SliceKind::Language => "language",
         SliceKind::Category => "category",
@@ -114,26 +115,26 @@ fn kind(by: SliceKind) -> &'static str {
     }
 }
 
-fn setups(found: &Setups) -> Vec<String> {
+fn setup_cells(found: &AgreementBySetup) -> Vec<String> {
     vec![rate(&found.with_ties), rate(&found.without_ties), statistic_text(&found.kappa)]
 }
 
 fn rate(rate: &Rate) -> String {
     match rate.share.value {
-        Some(share) => format!("{share:.3}{} of {}", between(&rate.share, 3), rate.total),
+        Some(share) => format!("{share:.3}{} of {}", format_interval(&rate.share, 3), rate.total),
         None => statistic_text(&rate.share),
     }
 }
 
 fn statistic_text(statistic: &Statistic) -> String {
     match (statistic.value, &statistic.undefined) {
-        (Some(value), _) => format!("{value:.3}{}", between(statistic, 3)),
+        (Some(value), _) => format!("{value:.3}{}", format_interval(statistic, 3)),
         (None, Some(reason)) => format!("- ({reason})"),
         (None, None) => "-".to_owned(),
     }
 }
 
-fn between(statistic: &Statistic, digits: usize) -> String {
+fn format_interval(statistic: &Statistic, digits: usize) -> String {
     statistic.interval.map_or_else(String::new, |ends| format!(" ({:.digits$} to {:.digits$})", ends.lower, ends.upper))
 }
 
@@ -167,13 +168,18 @@ struct PartAgreementRow<'r> {
 }
 
 impl<'r> PartAgreementRow<'r> {
-    fn new(judge: &'r JudgeReport, slice: Option<&'r SliceAgreement>, battles: usize, found: &Setups) -> Self {
+    fn new(
+        judge: &'r JudgeReport,
+        slice: Option<&'r SliceAgreement>,
+        battles: usize,
+        found: &AgreementBySetup,
+    ) -> Self {
         let ends = |rate: &Rate| rate.share.interval.map(|ends| (ends.lower, ends.upper)).unzip();
         let ((lower, upper), (lower_decided, upper_decided)) = (ends(&found.with_ties), ends(&found.without_ties));
         Self {
             judge: escape_formula(&judge.judge),
             prompt: &judge.prompt,
-            by: slice.map_or("all", |slice| kind(slice.by)),
+            by: slice.map_or("all", |slice| slice_kind_label(slice.by)),
             value: slice.map_or(Cow::Borrowed(""), |slice| escape_formula(&slice.value)),
             battles,
             agree: found.with_ties.of,

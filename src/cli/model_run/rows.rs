@@ -8,7 +8,7 @@ use crate::domain::benchmark::runs::run_report::{RequestPlan, RunOutcome};
 use crate::domain::judging::budget::{ReachedLimit, Spent, Tokens};
 use crate::domain::plural::counted;
 use crate::infra::llm::model_client::RunLimits;
-use crate::table::{TableRow, cost_or_dash, or_dash};
+use crate::output::table::{TableRow, cost_or_dash, or_dash};
 
 /// Output row of planned requests to a model or judge.
 #[derive(Debug, Clone, Serialize)]
@@ -182,7 +182,7 @@ pub(crate) fn left_over(left: u64, refused: u64, limits: &RunLimits) -> ExitCode
     let why = match reached {
         Some(ReachedLimit::Calls(most)) => format!("the limit --max-calls {most} is reached"),
         Some(ReachedLimit::Cost(most)) => {
-            format!("the limit --budget {most} is reached: one more request could pass it")
+            format!("the limit --budget {most} is reached: one more request could exceed it")
         }
         None if limits.stop.is_cancelled() => "the run was stopped".to_owned(),
         None => "some requests failed".to_owned(),

@@ -6,10 +6,10 @@ use super::{TableRow, render};
 use crate::error::CommandResult;
 use crate::infra::config::{Environment, Settings};
 use crate::infra::llm::model_check_result::CheckedModel;
-use crate::output::print;
-use crate::output_format::OutputFormat;
+use crate::output::output_format::OutputFormat;
+use crate::output::standard_output::print;
+use crate::output::table::value_or_dash;
 use crate::services::model_check::check_all;
-use crate::table::value_or_dash;
 
 /// Prints a row for each model; the exit code is 1 if one failed.
 ///

@@ -15,20 +15,20 @@ use crate::databases;
 use crate::domain::plural::counted;
 use crate::domain::rating::value::prices::{PriceDate, PriceSource};
 use crate::error::{BadInput, CommandResult};
-use crate::infra::clock::{Clock, SystemClock};
 use crate::infra::config::edit::change::{Change, ModelValues, PriceValues};
 use crate::infra::config::{DEFAULT_FILE, Environment};
 use crate::infra::llm::model_list::ListError;
 use crate::infra::llm::model_list_merge::{AddedModel, Addition};
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{IfMissing, Store, StoreError};
-use crate::output::print;
-use crate::output_format::OutputFormat;
+use crate::infra::time::clock::{Clock, SystemClock};
+use crate::output::output_format::OutputFormat;
+use crate::output::standard_output::print;
+use crate::output::table::{or_dash, value_or_dash};
 use crate::services::admin::actor::Actor;
 use crate::services::model_settings::{
-    AddRequest, Additions, AuditTrail, EditGoal, ModelEditor, ModelEntryError, Warning,
+    AddModelsResult, AddRequest, AuditTrail, EditGoal, ModelEditor, ModelEntryError, Warning,
 };
-use crate::table::{or_dash, value_or_dash};
 
 /// `langya models add …`
 #[derive(Debug, Clone, Args)]
@@ -81,7 +81,7 @@ pub struct SetOptions {
     /// Longest reply in tokens
     #[arg(long, value_name = "TOKENS")]
     max_tokens: Option<u32>,
-    /// Requests that benchmarks have under way at the same time
+    /// Maximum number of benchmark requests at the same time
     #[arg(long, value_name = "N")]
     max_concurrent: Option<u32>,
     /// Price of a million tokens of input, in the currency of the settings
@@ -284,7 +284,7 @@ fn row(model: &AddedModel, dry_run: bool) -> AdditionRow {
     }
 }
 
-fn print_additions(additions: &Additions, dry_run: bool, location: &Location) {
+fn print_additions(additions: &AddModelsResult, dry_run: bool, location: &Location) {
     let added = additions.models.iter().filter(|model| model.addition == Addition::Added).count();
     let added = counted(added, "model", "models");
     let (path, rest) = (file(location), additions.others);

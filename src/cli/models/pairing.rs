@@ -20,8 +20,8 @@ use crate::infra::config::{PairingPolicySetting, PairingSettings, Settings};
 use crate::infra::llm::roster::entries;
 use crate::infra::storage::{IfMissing, VoteRange};
 use crate::infra::stored_votes::vote_log::{LogQuery, read_log};
-use crate::output::print;
-use crate::output_format::OutputFormat;
+use crate::output::output_format::OutputFormat;
+use crate::output::standard_output::print;
 use crate::services::leaderboard::latest_leaderboard::LatestLeaderboard;
 
 /// `langya models pairing …`

@@ -12,15 +12,15 @@ use crate::domain::model_register::report::{OrganizationEntries, PairingPeriod, 
 use crate::domain::rating::leaderboards::leaderboard_json;
 use crate::domain::time::Timestamp;
 use crate::error::{CommandFailure, CommandResult};
-use crate::infra::clock::{Clock, SystemClock};
 use crate::infra::config::Settings;
 use crate::infra::storage::{IfMissing, Store};
-use crate::output::print;
-use crate::output_format::OutputFormat;
+use crate::infra::time::clock::{Clock, SystemClock};
+use crate::output::output_format::OutputFormat;
+use crate::output::standard_output::print;
+use crate::output::table::{TableRow, or_dash, render, table, value_or_dash};
+use crate::output::times::show_time;
 use crate::services::model_register::read;
 use crate::services::model_register::recording::{ReasonError, state_reason};
-use crate::table::{TableRow, or_dash, render, table, value_or_dash};
-use crate::times::show_time;
 
 /// Flags of `models register`.
 #[derive(Debug, Clone, Args)]

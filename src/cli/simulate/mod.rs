@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use super::out_file::{OutFile, Overwrite, finish_together};
+use super::output::out_file::{OutFile, Overwrite, finish_together};
 use super::signals::unless_interrupted;
 use crate::domain::plural::counted;
 use crate::domain::rating::simulate::{PairingPolicy, Simulation, SimulationOptions, VoterActivity};
@@ -93,7 +93,7 @@ async fn write_files(
 ) -> CommandResult<()> {
     let votes_out = OutFile::create(votes, options.overwrite)?;
     let truth_out = OutFile::create(truth, options.overwrite)?;
-    let bar = super::progress::bar("simulating votes");
+    let bar = super::output::progress::bar("simulating votes");
     bar.set_length(options.votes.into());
     let policy = options.pairing.as_str();
     votes_out

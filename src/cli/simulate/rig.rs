@@ -12,9 +12,9 @@ use crate::domain::integrity::rigging::rigging_simulation::{
 };
 use crate::error::{BadInput, CommandFailure, CommandResult};
 use crate::infra::config::PairingSettings;
-use crate::output_format::OutputFormat;
-use crate::table::{TableRow, render};
-use crate::{output, progress};
+use crate::output::output_format::OutputFormat;
+use crate::output::table::{TableRow, render};
+use crate::output::{progress, standard_output};
 
 /// Flags of a simulated attack.
 #[derive(Debug, Clone, Args)]
@@ -207,7 +207,7 @@ pub(super) fn run(options: &SimulateOptions) -> CommandResult<ExitCode> {
     })?;
     bar.finish_and_clear();
     let lines: Vec<RigLine> = results.iter().map(|result| RigLine::new(options.votes, result)).collect();
-    output::print(&render(&lines, flags.format)?)?;
+    standard_output::print(&render(&lines, flags.format)?)?;
     eprintln!(
         "note: seed {}; mean places up for {RIGGED_VOTES:?} rigged votes; median votes (battles) for {PLACE_GAINS:?} places, - if most \
          targets do not rise so far with {} votes",

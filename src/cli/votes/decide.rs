@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::filters::FilterFlags;
 use super::list::ListedVote;
+use crate::Location;
 use crate::databases;
 use crate::domain::admin::MAX_REASON_CHARS;
 use crate::domain::integrity::exclusions::exclusion_decision::{ExclusionDecision, SelectedVote};
@@ -15,17 +16,17 @@ use crate::domain::integrity::exclusions::exclusion_rule::ExclusionRule;
 use crate::domain::integrity::exclusions::leaderboard_change::{ChangedModel, LeaderboardChange, LeaderboardPlace};
 use crate::domain::plural::counted;
 use crate::error::{BadInput, CommandResult};
-use crate::infra::clock::{Clock, SystemClock};
 use crate::infra::config::{Environment, Settings};
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{IfMissing, Store, is_storable};
 use crate::infra::stored_votes::selection::select;
-use crate::output_format::OutputFormat;
+use crate::infra::time::clock::{Clock, SystemClock};
+use crate::output::output_format::OutputFormat;
+use crate::output::table::{render, table};
+use crate::output::{progress, standard_output};
 use crate::services::admin::actor::Actor;
 use crate::services::exclusions::preview::preview;
 use crate::services::exclusions::write_decision::{DecisionContext, write_decision};
-use crate::table::{render, table};
-use crate::{Location, output, progress};
 
 /// Maximum number of voters in a table, those with the most votes.
 const MAX_LISTED_VOTERS: usize = 20;
@@ -154,7 +155,7 @@ async fn run(common: CommonDecideOptions, decision: ExclusionDecision, env: &Env
         OutputFormat::Csv => ListedVote::all(&store, &votes).await?,
         OutputFormat::Json | OutputFormat::Table => Vec::new(),
     };
-    output::print(&shown(&report, &listed, common.format)?)?;
+    standard_output::print(&format_decision(&report, &listed, common.format)?)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -173,9 +174,7 @@ async fn selected(
 fn check_found(matched: &[SelectedVote], votes: &[SelectedVote], decision: &ExclusionDecision) -> Result<(), BadInput> {
     let excludes = matches!(decision, ExclusionDecision::Exclude { .. });
     if matched.is_empty() && excludes {
-        return Err(BadInput(
-            "no vote matches: `langya votes list` with the same flags shows what there is".to_owned(),
-        ));
+        return Err(BadInput("no vote matches: check the filters with `langya votes list`".to_owned()));
     }
     if votes.is_empty() && !excludes {
         let list = "no exclusion in force matches: `langya votes list` shows which rules exclude which votes";
@@ -235,7 +234,7 @@ impl DecisionReport {
     }
 }
 
-fn shown(report: &DecisionReport, votes: &[ListedVote<'_>], format: OutputFormat) -> CommandResult<String> {
+fn format_decision(report: &DecisionReport, votes: &[ListedVote<'_>], format: OutputFormat) -> CommandResult<String> {
     match format {
         OutputFormat::Json => Ok(format!("{}\n", serde_json::to_string_pretty(report)?)),
         OutputFormat::Csv => render(votes, format),

@@ -9,7 +9,7 @@ use crate::domain::time::Timestamp;
 use crate::error::{BadInput, CommandResult};
 use crate::infra::storage::{Store, VoteRange};
 use crate::infra::stored_votes::prompt_index::read_prompt_index;
-use crate::times::parse_time;
+use crate::output::times::parse_time;
 
 /// Filters of votes; a vote has to match all of them.
 #[derive(Debug, Clone, Default, Args)]

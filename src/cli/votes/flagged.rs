@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 use tokio::task::spawn_blocking;
 
+use crate::Location;
 use crate::databases;
 use crate::domain::integrity::anomalous_voters::detection::{
     DEFAULT_ALPHA, MIN_VOTES, VoterReport, VoterResult, VoterTest, test_voters,
@@ -18,11 +19,11 @@ use crate::error::{BadInput, CommandResult};
 use crate::formats::{check_given_once, votes};
 use crate::infra::config::Environment;
 use crate::infra::storage::IfMissing;
-use crate::output_format::OutputFormat;
+use crate::output::output_format::OutputFormat;
+use crate::output::table::{TableRow, or_dash, render, value_or_dash};
+use crate::output::{progress, standard_output};
 use crate::services::exclusions::flagged_voters::{hide_voters, read_voters};
-use crate::table::{TableRow, or_dash, render, value_or_dash};
 use crate::vote_files::{ReadFlags, note_unread_columns};
-use crate::{Location, output, progress};
 
 /// Flags of `langya votes flagged`.
 #[derive(Debug, Clone, Args)]
@@ -37,7 +38,7 @@ pub(super) struct FlaggedOptions {
     /// Test of the voters
     #[arg(long, value_enum, default_value_t)]
     test: TestFlag,
-    /// Largest expected share of honest voters among those listed (Benjamini and Hochberg); nobody is listed where 0.1 would list more
+    /// Largest expected share of honest voters among those listed (Benjamini and Hochberg); nobody is listed if 0.1 would list more
     /// than a quarter of all voters
     #[arg(long, value_name = "A", default_value_t = DEFAULT_ALPHA)]
     alpha: f64,
@@ -165,7 +166,7 @@ pub(super) async fn run(options: &FlaggedOptions, env: &Environment) -> CommandR
     }
     let lines: Vec<FlaggedLine<'_>> =
         reports.iter().flat_map(|report| report.flagged(options.alpha)).map(FlaggedLine::new).collect();
-    output::print(&render(&lines, options.format)?)?;
+    standard_output::print(&render(&lines, options.format)?)?;
     reports.iter().for_each(|report| eprintln!("{}", summary(report, options.alpha)));
     Ok(ExitCode::SUCCESS)
 }

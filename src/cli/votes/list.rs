@@ -6,16 +6,17 @@ use clap::Args;
 use serde::Serialize;
 
 use super::filters::FilterFlags;
+use crate::Location;
 use crate::databases;
 use crate::domain::integrity::exclusions::exclusion_decision::SelectedVote;
 use crate::error::CommandResult;
 use crate::infra::config::Environment;
 use crate::infra::storage::{IfMissing, Store, StoreError};
 use crate::infra::stored_votes::selection::select;
-use crate::output_format::OutputFormat;
-use crate::table::{TableRow, or_dash, render, value_or_dash};
-use crate::times::show_time;
-use crate::{Location, output, progress};
+use crate::output::output_format::OutputFormat;
+use crate::output::table::{TableRow, or_dash, render, value_or_dash};
+use crate::output::times::show_time;
+use crate::output::{progress, standard_output};
 
 /// Flags of `langya votes list`.
 #[derive(Debug, Clone, Args)]
@@ -120,7 +121,7 @@ pub(super) async fn run(options: &ListVotesOptions, env: &Environment) -> Comman
         0 => votes.as_slice(),
         limit => &votes[votes.len().saturating_sub(limit)..],
     };
-    output::print(&render(&ListedVote::all(&store, shown).await?, options.format)?)?;
+    standard_output::print(&render(&ListedVote::all(&store, shown).await?, options.format)?)?;
     if let Some(note) = options.no_match_note().filter(|_| votes.is_empty()) {
         eprintln!("{note}");
     }

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use clap::Args;
 use serde::Serialize;
 
+use crate::Location;
 use crate::databases;
 use crate::domain::integrity::prompts::prompt_index::ClusterSummary;
 use crate::domain::plural::counted;
@@ -12,9 +13,9 @@ use crate::error::CommandResult;
 use crate::infra::config::Environment;
 use crate::infra::storage::{IfMissing, VoteRange};
 use crate::infra::stored_votes::prompt_index::read_prompt_index;
-use crate::output_format::OutputFormat;
-use crate::table::{TableRow, render};
-use crate::{Location, output, progress};
+use crate::output::output_format::OutputFormat;
+use crate::output::table::{TableRow, render};
+use crate::output::{progress, standard_output};
 
 /// Maximum length of a prompt in a table, in characters.
 const MAX_PROMPT_CHARS: usize = 60;
@@ -92,7 +93,7 @@ pub(super) async fn run(options: &PromptsOptions, env: &Environment) -> CommandR
     let shown = summaries.iter().filter(|summary| summary.votes >= options.min_votes).take(limit);
     let all = index.votes_with_prompt();
     let lines: Vec<ClusterLine> = shown.map(|summary| ClusterLine::new(summary, all)).collect();
-    output::print(&render(&lines, options.format)?)?;
+    standard_output::print(&render(&lines, options.format)?)?;
     let (prompts, clusters) = index.sizes();
     eprintln!(
         "note: {} about {} in {}",

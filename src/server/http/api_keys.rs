@@ -123,7 +123,7 @@ pub(super) async fn admit(
 /// [`PageError::Key`].
 pub(super) async fn key(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
     let ApiKeyRow { id, name, scopes, expires_at, .. } = admit(&request, &app, None).await?;
-    Ok(private(KeyJson { id, name, scopes, expires_at: expires_at.map(|at| at.0) }))
+    Ok(uncached_json(KeyJson { id, name, scopes, expires_at: expires_at.map(|at| at.0) }))
 }
 
 /// `GET /api/v1/audit`: the audit log, the latest first, for keys with the scope `admin`.
@@ -143,10 +143,10 @@ pub(super) async fn audit(request: HttpRequest, app: web::Data<AppState>) -> Res
     let has_more = rows.len() > limit as usize;
     rows.truncate(limit as usize);
     let next = rows.last().filter(|_| has_more).map(|row| row.id.clone());
-    Ok(private(AuditList { entries: rows.into_iter().map(AuditEntry::from).collect(), next }))
+    Ok(uncached_json(AuditList { entries: rows.into_iter().map(AuditEntry::from).collect(), next }))
 }
 
 /// Builds a response that no cache stores.
-fn private(answer: impl Serialize) -> HttpResponse {
+fn uncached_json(answer: impl Serialize) -> HttpResponse {
     HttpResponse::Ok().insert_header((CACHE_CONTROL, "no-store")).json(answer)
 }

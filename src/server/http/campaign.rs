@@ -18,9 +18,9 @@ use crate::domain::campaign::plan::is_id;
 use crate::domain::campaign::questions::CampaignQuestion;
 use crate::domain::campaign::shown_assignment::ShownAssignment;
 use crate::domain::text_diff::{DiffPart, text_diff};
-use crate::infra::clock::Clock;
 use crate::infra::limits::{Caller, LimitedAction, RateLimited};
-use crate::infra::storage::StandingJudgement;
+use crate::infra::storage::ValidJudgement;
+use crate::infra::time::clock::Clock;
 use crate::pages;
 use crate::render::i18n::pages::MissingObject;
 use crate::render::markdown;
@@ -71,7 +71,7 @@ pub(super) enum CampaignApiError {
     /// The API key was refused.
     #[error(transparent)]
     Key(#[from] KeyRefused),
-    /// Rate limit exceeded for votes or joins.
+    /// Rate limit exceeded for votes, joins or rendered texts.
     #[error(transparent)]
     TooFast(#[from] RateLimited),
     /// The rendering thread ended early.
@@ -311,12 +311,17 @@ pub(super) async fn next(
 ) -> Result<HttpResponse, CampaignApiError> {
     let wanted: NextRequest = parse_optional(body)?;
     let annotator = admit(&request, &app).await?;
+    let render = renderer(wanted.render.as_deref());
+    if render.is_some() {
+        let caller = Caller { visitor: annotator.pseudonym().clone(), network: network(&request, &app) };
+        app.limits.count_text_request(&caller)?;
+    }
     let next = annotator.next(&app.store, &app.rng, &*app.clock).await?;
     let progress = AnnotatorProgressJson { done: next.done, of: next.of };
     let answer = match next.assignment {
         Err(why) => NextAnswer::Finished(FinishedJson { finished: true, because: why.as_str(), progress }),
         Ok(shown) => {
-            let (shown, as_html) = rendered(shown, wanted.render.as_deref()).await?;
+            let (shown, as_html) = rendered(shown, render).await?;
             let texts = texts(&shown, str::to_owned);
             let ShownAssignment { id: assignment, item, questions, .. } = shown;
             NextAnswer::Assignment(Box::new(ShownJson { assignment, item, texts, questions, progress, html: as_html }))
@@ -339,7 +344,7 @@ pub(super) async fn judge(
     if let Some(visitor) = annotator.voter() {
         app.limits.take(LimitedAction::Vote, &Caller { visitor, network: network(&request, &app) }).await?;
     }
-    let StandingJudgement { id, differs } =
+    let ValidJudgement { id, differs } =
         annotator.judge(&judgement_context(&app), &sent.assignment, &sent.judgement).await?;
     Ok(HttpResponse::Ok().insert_header((CACHE_CONTROL, "no-store")).json(JudgementAnswer { judgement: id, differs }))
 }
@@ -433,16 +438,24 @@ fn texts(shown: &ShownAssignment, written: fn(&str) -> String) -> ShownTexts {
     ShownTexts { prompt: written(&shown.prompt), reference: shown.reference.as_deref().map(written), answers }
 }
 
+/// Renders the texts of an assignment.
+type TextRenderer = fn(&ShownAssignment) -> ShownTexts;
+
+/// Returns the renderer that a request names; `None` for the texts alone.
+fn renderer(wanted: Option<&str>) -> Option<TextRenderer> {
+    match wanted {
+        Some("html") => Some(|shown| texts(shown, html)),
+        Some("differences") => Some(differences),
+        _ => None,
+    }
+}
+
 /// Renders an assignment's texts as requested, on a blocking thread because rendering and diffing long texts takes time.
 async fn rendered(
     shown: ShownAssignment,
-    wanted: Option<&str>,
+    render: Option<TextRenderer>,
 ) -> Result<(ShownAssignment, Option<ShownTexts>), CampaignApiError> {
-    let render: fn(&ShownAssignment) -> ShownTexts = match wanted {
-        Some("html") => |shown| texts(shown, html),
-        Some("differences") => differences,
-        _ => return Ok((shown, None)),
-    };
+    let Some(render) = render else { return Ok((shown, None)) };
     let rendering = move || {
         let as_html = render(&shown);
         (shown, Some(as_html))

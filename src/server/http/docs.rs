@@ -71,7 +71,7 @@ pub(super) async fn first(request: HttpRequest, docs: web::Data<Docs>) -> HttpRe
     let query = web::Query::<DocsQuery>::from_query(request.query_string());
     let query = query.map(|query| query.into_inner().q).unwrap_or_default();
     if query.trim().is_empty() {
-        return shown(&request, &docs, START_PAGE).await;
+        return respond_with_page(&request, &docs, START_PAGE).await;
     }
     let guide = docs.guide(requested_language(&request));
     let hits = search(guide, &query);
@@ -80,10 +80,10 @@ pub(super) async fn first(request: HttpRequest, docs: web::Data<Docs>) -> HttpRe
 
 /// `GET /docs/NAME`
 pub(super) async fn page(request: HttpRequest, name: web::Path<String>, docs: web::Data<Docs>) -> HttpResponse {
-    shown(&request, &docs, &name).await
+    respond_with_page(&request, &docs, &name).await
 }
 
-async fn shown(request: &HttpRequest, docs: &Docs, name: &str) -> HttpResponse {
+async fn respond_with_page(request: &HttpRequest, docs: &Docs, name: &str) -> HttpResponse {
     let guide = docs.guide(requested_language(request));
     match guide.page(name) {
         Some(page) => pages::docs::docs(request, &DocsView { guide, page: Some(page), query: "", hits: Vec::new() }),

@@ -12,10 +12,10 @@ use ipnet::IpNet;
 
 use super::probes::{Readiness, is_draining, takes_writes};
 use super::request::hosts::is_by_public_name;
-use crate::infra::clock::Clock as _;
 use crate::infra::events::BusState;
 use crate::infra::metrics;
 use crate::infra::storage::backup::LastBackup;
+use crate::infra::time::clock::Clock as _;
 use crate::pages::errors::not_found;
 use crate::state::AppState;
 

@@ -53,26 +53,26 @@ fn routes(config: &mut web::ServiceConfig) {
 /// Registers the public pages and the battle page.
 fn public_pages(config: &mut web::ServiceConfig) {
     config
-        .service(readable("/", visitor::sign_in::battle_page))
-        .service(readable("/leaderboard", leaderboards::leaderboard_page::page))
-        .service(readable("/embed/leaderboard", leaderboards::embed::leaderboard))
-        .service(readable("/leaderboard/charts", leaderboards::charts::charts))
-        .service(readable("/leaderboard/value", leaderboards::value::page))
-        .service(readable("/exclusions", log::exclusions::page))
-        .service(readable("/benchmarks", benchmarks::suite_score_table::page))
-        .service(readable("/benchmarks/{suite}", benchmarks::benchmark::suite))
-        .service(readable("/benchmarks/{suite}/items", benchmarks::benchmark::items))
-        .service(readable("/benchmarks/{suite}/compare", benchmarks::benchmark_comparison::page))
-        .service(readable("/benchmarks/{suite}/items/{id:.+}", benchmarks::benchmark::item))
-        .service(readable("/correlation", benchmarks::correlation::page))
-        .service(readable("/correlation/papers", benchmarks::correlation::papers))
-        .service(readable("/judges", benchmarks::judges::page))
-        .service(readable("/models", leaderboards::models::page))
-        .service(readable("/models/{id:.+}", leaderboards::model::page))
-        .service(readable("/docs", docs::first))
-        .service(readable("/docs/{page}", docs::page))
-        .service(readable("/consent", visitor::consent::page))
-        .service(readable("/about", about::page));
+        .service(get_and_head("/", visitor::sign_in::battle_page))
+        .service(get_and_head("/leaderboard", leaderboards::leaderboard_page::page))
+        .service(get_and_head("/embed/leaderboard", leaderboards::embed::leaderboard))
+        .service(get_and_head("/leaderboard/charts", leaderboards::charts::charts))
+        .service(get_and_head("/leaderboard/value", leaderboards::value::page))
+        .service(get_and_head("/exclusions", log::exclusions::page))
+        .service(get_and_head("/benchmarks", benchmarks::suite_score_table::page))
+        .service(get_and_head("/benchmarks/{suite}", benchmarks::benchmark::suite))
+        .service(get_and_head("/benchmarks/{suite}/items", benchmarks::benchmark::items))
+        .service(get_and_head("/benchmarks/{suite}/compare", benchmarks::benchmark_comparison::page))
+        .service(get_and_head("/benchmarks/{suite}/items/{id:.+}", benchmarks::benchmark::item))
+        .service(get_and_head("/correlation", benchmarks::correlation::page))
+        .service(get_and_head("/correlation/papers", benchmarks::correlation::papers))
+        .service(get_and_head("/judges", benchmarks::judges::page))
+        .service(get_and_head("/models", leaderboards::models::page))
+        .service(get_and_head("/models/{id:.+}", leaderboards::model::page))
+        .service(get_and_head("/docs", docs::first))
+        .service(get_and_head("/docs/{page}", docs::page))
+        .service(get_and_head("/consent", visitor::consent::page))
+        .service(get_and_head("/about", about::page));
 }
 
 /// Registers the visitor's private routes: sockets, sign-in and past battles.
@@ -80,48 +80,24 @@ fn visitor_pages(config: &mut web::ServiceConfig) {
     config
         .service(
             web::resource("/sign-in")
-                .app_data(web::FormConfig::default().limit(form_token::MAX_FORM_BYTES))
+                .app_data(form_limit())
                 .get(visitor::sign_in::page)
                 .route(web::head().to(visitor::sign_in::page))
                 .post(visitor::sign_in::sign_in),
         )
-        .service(
-            web::resource("/sign-out")
-                .app_data(web::FormConfig::default().limit(form_token::MAX_FORM_BYTES))
-                .post(visitor::sign_in::sign_out),
-        )
+        .service(web::resource("/sign-out").app_data(form_limit()).post(visitor::sign_in::sign_out))
         .service(web::resource("/sign-in/provider").get(visitor::sign_in::provider))
         .service(web::resource(CALLBACK_PATH).get(oidc_callback::callback))
-        .service(readable("/history", visitor::history::list))
+        .service(get_and_head("/history", visitor::history::list))
         .service(web::resource("/history/export").get(visitor::history::export))
-        .service(
-            web::resource("/history/delete")
-                .app_data(web::FormConfig::default().limit(form_token::MAX_FORM_BYTES))
-                .post(visitor::history::delete),
-        )
-        .service(readable("/battle/{id}", visitor::history::battle))
-        .service(
-            web::resource("/battle/{id}/share")
-                .app_data(web::FormConfig::default().limit(form_token::MAX_FORM_BYTES))
-                .post(visitor::history::share),
-        )
-        .service(
-            web::resource("/battle/{id}/unshare")
-                .app_data(web::FormConfig::default().limit(form_token::MAX_FORM_BYTES))
-                .post(visitor::history::unshare),
-        )
-        .service(
-            web::resource("/battle/{id}/label")
-                .app_data(web::FormConfig::default().limit(form_token::MAX_FORM_BYTES))
-                .post(visitor::history::label),
-        )
-        .service(readable("/shared/{token}", visitor::history::shared))
-        .service(
-            web::resource("/shared/{token}/removal")
-                .app_data(web::FormConfig::default().limit(form_token::MAX_FORM_BYTES))
-                .post(visitor::history::ask_removal),
-        )
-        .service(readable("/shared/{token}/images/{number}", images::shared))
+        .service(web::resource("/history/delete").app_data(form_limit()).post(visitor::history::delete))
+        .service(get_and_head("/battle/{id}", visitor::history::battle))
+        .service(web::resource("/battle/{id}/share").app_data(form_limit()).post(visitor::history::share))
+        .service(web::resource("/battle/{id}/unshare").app_data(form_limit()).post(visitor::history::unshare))
+        .service(web::resource("/battle/{id}/label").app_data(form_limit()).post(visitor::history::label))
+        .service(get_and_head("/shared/{token}", visitor::history::shared))
+        .service(web::resource("/shared/{token}/removal").app_data(form_limit()).post(visitor::history::ask_removal))
+        .service(get_and_head("/shared/{token}/images/{number}", images::shared))
         .route("/images", web::post().to(images::take))
         .route("/images/{id}", web::get().to(images::show))
         .route("/ws/battle", web::get().to(websocket_upgrade::battle))
@@ -131,8 +107,8 @@ fn visitor_pages(config: &mut web::ServiceConfig) {
 /// Registers the routes of campaigns.
 fn campaigns(config: &mut web::ServiceConfig) {
     config
-        .service(readable("/campaign/{id}", campaign::page))
-        .service(readable("/campaign/{id}/report", campaign_report::page))
+        .service(get_and_head("/campaign/{id}", campaign::page))
+        .service(get_and_head("/campaign/{id}/report", campaign_report::page))
         .service(
             web::scope("/api/v1/campaigns/{id}")
                 .app_data(web::PayloadConfig::new(campaign::MAX_BYTES))
@@ -146,13 +122,13 @@ fn campaigns(config: &mut web::ServiceConfig) {
 /// Registers the public log and static files.
 fn files(config: &mut web::ServiceConfig) {
     config
-        .service(readable("/log", log::public_log::page))
-        .service(readable("/log/checkpoint", log::public_log::checkpoint))
-        .service(readable("/log/tile/{path:.+}", log::public_log::tile))
-        .service(readable("/site/logo", branding::logo))
-        .service(readable("/site/preview/{file}", branding::preview))
-        .service(readable("/site/accent.css", branding::accent))
-        .service(readable("/static/{path:.*}", static_files::serve));
+        .service(get_and_head("/log", log::public_log::page))
+        .service(get_and_head("/log/checkpoint", log::public_log::checkpoint))
+        .service(get_and_head("/log/tile/{path:.+}", log::public_log::tile))
+        .service(get_and_head("/site/logo", branding::logo))
+        .service(get_and_head("/site/preview/{file}", branding::preview))
+        .service(get_and_head("/site/accent.css", branding::accent))
+        .service(get_and_head("/static/{path:.*}", static_files::serve));
 }
 
 /// Registers the API: JSON, CSV, SVG, health and metrics.
@@ -160,36 +136,41 @@ fn api(config: &mut web::ServiceConfig) {
     config
         // Without HEAD: its body is a stream of all votes.
         .service(web::resource("/api/v1/votes").get(log::vote_log_api::votes))
-        .service(readable("/leaderboard.atom", leaderboards::feed::atom))
-        .service(readable("/leaderboard.svg", leaderboards::leaderboard_files::svg))
-        .service(readable("/api/v1/leaderboard.csv", leaderboards::leaderboard_files::csv))
-        .service(readable("/api/v1/leaderboard", leaderboards::leaderboard_api::leaderboard))
-        .service(readable("/api/v1/leaderboard/robustness", leaderboards::leaderboard_api::robustness))
-        .service(readable("/api/v1/leaderboard/rigging", leaderboards::leaderboard_api::rigging))
-        .service(readable("/api/v1/leaderboard/value", leaderboards::value::json))
-        .service(readable("/api/v1/models", leaderboards::models::json))
-        .service(readable("/api/v1/log", log::public_log::json))
-        .service(readable("/api/v1/log/votes/{vote}", log::public_log::receipt))
-        .service(readable("/api/v1/exclusions", log::exclusions::json))
-        .service(readable("/api/v1/pairing", leaderboards::leaderboard_api::pairing))
-        .service(readable("/api/v1/consent", visitor::consent::json))
-        .service(readable("/benchmarks.svg", benchmarks::suite_score_table::svg))
-        .service(readable("/api/v1/benchmarks.csv", benchmarks::suite_score_table::csv))
-        .service(readable("/api/v1/benchmarks", benchmarks::suite_score_table::json))
-        .service(readable("/api/v1/benchmarks/{suite}", benchmarks::benchmark::suite_json))
-        .service(readable("/api/v1/benchmarks/{suite}/compare", benchmarks::benchmark_comparison::json))
-        .service(readable("/api/v1/correlation", benchmarks::correlation::json))
-        .service(readable("/api/v1/judges", benchmarks::judges::json))
-        .service(readable("/api/v1/key", api_keys::key))
-        .service(readable("/api/v1/audit", api_keys::audit))
-        .service(readable("/api/v1/openapi.json", openapi::json))
-        .service(readable("/healthz", probes::healthz))
-        .service(readable("/readyz", probes::readyz))
-        .service(readable("/metrics", metrics::metrics));
+        .service(get_and_head("/leaderboard.atom", leaderboards::feed::atom))
+        .service(get_and_head("/leaderboard.svg", leaderboards::leaderboard_files::svg))
+        .service(get_and_head("/api/v1/leaderboard.csv", leaderboards::leaderboard_files::csv))
+        .service(get_and_head("/api/v1/leaderboard", leaderboards::leaderboard_api::leaderboard))
+        .service(get_and_head("/api/v1/leaderboard/robustness", leaderboards::leaderboard_api::robustness))
+        .service(get_and_head("/api/v1/leaderboard/rigging", leaderboards::leaderboard_api::rigging))
+        .service(get_and_head("/api/v1/leaderboard/value", leaderboards::value::json))
+        .service(get_and_head("/api/v1/models", leaderboards::models::json))
+        .service(get_and_head("/api/v1/log", log::public_log::json))
+        .service(get_and_head("/api/v1/log/votes/{vote}", log::public_log::receipt))
+        .service(get_and_head("/api/v1/exclusions", log::exclusions::json))
+        .service(get_and_head("/api/v1/pairing", leaderboards::leaderboard_api::pairing))
+        .service(get_and_head("/api/v1/consent", visitor::consent::json))
+        .service(get_and_head("/benchmarks.svg", benchmarks::suite_score_table::svg))
+        .service(get_and_head("/api/v1/benchmarks.csv", benchmarks::suite_score_table::csv))
+        .service(get_and_head("/api/v1/benchmarks", benchmarks::suite_score_table::json))
+        .service(get_and_head("/api/v1/benchmarks/{suite}", benchmarks::benchmark::suite_json))
+        .service(get_and_head("/api/v1/benchmarks/{suite}/compare", benchmarks::benchmark_comparison::json))
+        .service(get_and_head("/api/v1/correlation", benchmarks::correlation::json))
+        .service(get_and_head("/api/v1/judges", benchmarks::judges::json))
+        .service(get_and_head("/api/v1/key", api_keys::key))
+        .service(get_and_head("/api/v1/audit", api_keys::audit))
+        .service(get_and_head("/api/v1/openapi.json", openapi::json))
+        .service(get_and_head("/healthz", probes::healthz))
+        .service(get_and_head("/readyz", probes::readyz))
+        .service(get_and_head("/metrics", metrics::metrics));
+}
+
+/// Returns the size limit of a visitor's form.
+fn form_limit() -> web::FormConfig {
+    web::FormConfig::default().limit(form_token::MAX_FORM_BYTES)
 }
 
 /// Creates a resource for GET, and for HEAD, which monitors and link checkers use.
-fn readable<F, Args>(path: &str, handler: F) -> Resource
+fn get_and_head<F, Args>(path: &str, handler: F) -> Resource
 where
     F: Handler<Args, Output: Responder + 'static>,
     Args: FromRequest + 'static,

@@ -34,7 +34,7 @@ pub(super) async fn callback(request: HttpRequest, app: web::Data<AppState>) -> 
         sign_in::back(&request, &app, identity).await?
     } else {
         let (next, former) = flow.map(|flow| (flow.next, flow.former)).unwrap_or_default();
-        admin::back_from_provider(request, app.clone(), identity, (&next, former.as_deref())).await?
+        admin::back_from_provider(request, app.clone(), identity, &next, former.as_deref()).await?
     };
     let gone = oidc::expired_cookie(&settings.server.public_url);
     // A cookie built here is always valid text.

@@ -36,11 +36,11 @@ impl Readiness {
         let models =
             (!app.matchmaker.can_draw()).then_some("models: fewer than two can be drawn, see `langya models check`");
         let draining = is_draining(app).then_some("process: it is about to end");
-        let log = is_behind(app).then_some("public log: behind, new votes are counted without a promise, see the log");
-        let remarks = [refused_votes(app), redis(app), data_folder(app).await, log];
+        let remarks = [refused_votes(app), redis(app), data_folder(app).await];
+        let remarks = remarks.into_iter().flatten().map(Cow::from);
         let mut readiness = Self {
             obstacles: [database, models, draining].into_iter().flatten().map(Cow::from).collect(),
-            remarks: remarks.into_iter().flatten().map(Cow::from).collect(),
+            remarks: remarks.chain(public_log(app).await).collect(),
         };
         readiness.add_jobs(&app.tasks);
         readiness
@@ -120,6 +120,28 @@ async fn database(app: &AppState) -> Option<&'static str> {
 fn refused_votes(app: &AppState) -> Option<&'static str> {
     let is_locked = app.store.refuses_votes() == Some(OutageKind::TableLocked);
     is_locked.then_some("database: votes are refused while another session holds a lock, see the log")
+}
+
+/// Returns a warning while no inclusion in the public log is promised, with the missing rights if the database refuses its entries.
+async fn public_log(app: &AppState) -> Option<Cow<'static, str>> {
+    if !is_behind(app) {
+        return None;
+    }
+    let rights = if app.public_log.lacks_right() { missing_rights(app).await } else { None };
+    Some(match rights {
+        Some(rights) => format!(
+            "public log: behind, new votes are counted without a promise: the database's user lacks {rights}, see `langya doctor`"
+        )
+        .into(),
+        None => "public log: behind, new votes are counted without a promise, see the log".into(),
+    })
+}
+
+async fn missing_rights(app: &AppState) -> Option<String> {
+    match tokio::time::timeout(PROBE_TIMEOUT, app.store.check_rights()).await {
+        Ok(Err(StoreError::MissingRights { rights, .. })) => Some(rights),
+        Ok(_) | Err(_) => None,
+    }
 }
 
 fn redis(app: &AppState) -> Option<&'static str> {

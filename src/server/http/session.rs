@@ -24,7 +24,7 @@ impl Visitor {
     /// Reads the session cookie, or begins a new session.
     #[must_use]
     pub(super) fn from_request(request: &HttpRequest, sessions: &Sessions, public_url: &str) -> Self {
-        match known(request, sessions, name(is_public_by_tls(public_url))) {
+        match find_session(request, sessions, name(is_public_by_tls(public_url))) {
             Some(session) => Self { session, new_cookie: None },
             None => Self::begin(sessions, public_url),
         }
@@ -62,7 +62,7 @@ fn name(secure: bool) -> &'static str {
 }
 
 /// Returns the session of the first cookie with a valid token.
-fn known(request: &HttpRequest, sessions: &Sessions, name: &str) -> Option<Session> {
+fn find_session(request: &HttpRequest, sessions: &Sessions, name: &str) -> Option<Session> {
     cookie_values(request, name).find_map(|token| sessions.find(token))
 }
 

@@ -32,13 +32,13 @@ pub(super) async fn serve(request: HttpRequest, path: web::Path<String>) -> Http
     response.content_type(file.content_type.as_str());
     if file.is_text && gzip::is_accepted(request.headers()) {
         response.insert_header((header::CONTENT_ENCODING, "gzip")).insert_header((header::VARY, "accept-encoding"));
-        return response.body(smallest(&path, file));
+        return response.body(cached_gzip(&path, file));
     }
     response.body(file.content().into_owned())
 }
 
 /// Returns the file compressed with gzip at the highest level, cached by content.
-fn smallest(path: &str, file: StaticFile) -> Bytes {
+fn cached_gzip(path: &str, file: StaticFile) -> Bytes {
     static MADE: Mutex<BTreeMap<String, (String, Bytes)>> = Mutex::new(BTreeMap::new());
     if let Some((of, made)) = MADE.lock().get(path)
         && *of == file.hash

@@ -97,7 +97,7 @@ pub(super) async fn battle(
     app: web::Data<AppState>,
     open: web::Data<OpenSockets>,
 ) -> Result<HttpResponse, PageError> {
-    let permit = admit(&request, &app, &open, "battle")?;
+    let permit = acquire_socket_permit(&request, &app, &open, "battle")?;
     let settings = app.settings.now();
     let (visitor, signed_in) = sign_in::admitted(&request, &app).await?;
     let network = network_of(&request, &settings.server.trusted_proxies);
@@ -137,7 +137,7 @@ pub(super) async fn leaderboard(
     open: web::Data<OpenSockets>,
     frames: web::Data<Frames>,
 ) -> Result<HttpResponse, PageError> {
-    let permit = admit(&request, &app, &open, "leaderboard")?;
+    let permit = acquire_socket_permit(&request, &app, &open, "leaderboard")?;
     let (response, session, stream) = upgrade(&request, payload).await?;
     let language = requested_language(&request);
     let frame = move |app: &AppState| frames.frame(app, language);
@@ -169,7 +169,7 @@ async fn upgrade(
     Ok((response, session, stream.max_frame_size(MAX_MESSAGE_BYTES)))
 }
 
-fn admit(
+fn acquire_socket_permit(
     request: &HttpRequest,
     app: &AppState,
     open: &OpenSockets,

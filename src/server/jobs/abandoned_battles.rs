@@ -8,11 +8,11 @@ use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 
 use crate::domain::time::Timestamp;
-use crate::infra::clock_jumps::JumpDetectingClock;
 use crate::infra::config::CurrentSettings;
 use crate::infra::job_report::JobReport;
 use crate::infra::metrics;
 use crate::infra::storage::Store;
+use crate::infra::time::clock_jumps::JumpDetectingClock;
 use crate::services::arena::battles::Battles;
 
 /// Interval of the sweeps.

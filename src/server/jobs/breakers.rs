@@ -10,11 +10,11 @@ use tokio_util::sync::CancellationToken;
 
 use crate::domain::battle::ModelId;
 use crate::infra::backoff::later;
-use crate::infra::clock::Clock;
 use crate::infra::job_report::JobReport;
 use crate::infra::llm::breaker::BreakerState;
 use crate::infra::redis::{BreakerRemaining, SharedBreakers};
 use crate::infra::storage::{BreakerReport, Store, StoreError};
+use crate::infra::time::clock::Clock;
 use crate::services::arena::models::Models;
 
 /// Poll interval for breaker states.

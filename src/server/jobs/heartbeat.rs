@@ -8,18 +8,20 @@ use tokio_util::sync::CancellationToken;
 
 use crate::domain::hex::hex;
 use crate::domain::time::Timestamp;
-use crate::infra::clock::Clock;
 use crate::infra::config::{CurrentSettings, Settings};
 use crate::infra::job_report::JobReport;
 use crate::infra::shared_clock::follow_database;
 use crate::infra::storage::{Store, StoreError};
+use crate::infra::time::clock::Clock;
 use crate::services::arena::instances::{ArenaInstances, HEARTBEAT_INTERVAL};
 use crate::services::public_log::PublicLog;
 
 /// Sends heartbeats until the arena ends, follows the clock of a shared database, and announces whether this instance cannot append to the
 /// public log. At shutdown the instance is removed from the list after its battles have ended.
 pub async fn send_heartbeats(
-    (instances, store, log): (Arc<ArenaInstances>, Store, PublicLog),
+    instances: Arc<ArenaInstances>,
+    store: Store,
+    log: PublicLog,
     settings: CurrentSettings,
     clock: Arc<dyn Clock>,
     report: JobReport,

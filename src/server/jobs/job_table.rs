@@ -13,8 +13,8 @@ use super::heartbeat::send_heartbeats;
 use super::judging_rounds::run_judging_rounds;
 use super::model_probes::probe_models;
 use super::model_register::record_model_changes;
+use super::prompt_digests::digest_questions;
 use super::public_log::append_public_log;
-use super::question_digests::digest_questions;
 use super::retention::delete_expired_texts;
 use super::robustness::{Reports, compute_robustness};
 use super::voter_check::check_voters;
@@ -91,7 +91,7 @@ pub(crate) const JOBS: [Job; 22] = [
         run: |app, leader_election, report| {
             let (check, leaderboard) = (Arc::clone(&app.voter_check), Arc::clone(&app.leaderboard));
             let (settings, shutdown) = (app.settings.clone(), app.tasks.shutdown());
-            check_voters(check, (leaderboard, settings), leader_election.subscribe(), report, shutdown).boxed()
+            check_voters(check, leaderboard, settings, leader_election.subscribe(), report, shutdown).boxed()
         },
     },
     Job {
@@ -102,7 +102,7 @@ pub(crate) const JOBS: [Job; 22] = [
             let (instances, store, clock) = (Arc::clone(&app.instances), app.store.clone(), app.clock.clone());
             let (settings, shutdown) = (app.settings.clone(), app.tasks.shutdown());
             let log = app.public_log.clone();
-            send_heartbeats((instances, store, log), settings, clock, report, shutdown).boxed()
+            send_heartbeats(instances, store, log, settings, clock, report, shutdown).boxed()
         },
     },
     Job {
@@ -159,10 +159,10 @@ pub(crate) const JOBS: [Job; 22] = [
         name: "delete_expired_texts",
         need: JobNeed::Nothing,
         run: |app, leader_election, report| {
-            let random_and_time = (Arc::clone(&app.rng), Arc::clone(&app.clock));
+            let (store, settings) = (app.store.clone(), app.settings.clone());
+            let (rng, clock) = (Arc::clone(&app.rng), Arc::clone(&app.clock));
             let (lead, shutdown) = (leader_election.subscribe(), app.tasks.shutdown());
-            delete_expired_texts(app.store.clone(), random_and_time, app.settings.clone(), lead, report, shutdown)
-                .boxed()
+            delete_expired_texts(store, rng, clock, settings, lead, report, shutdown).boxed()
         },
     },
     Job {

@@ -37,15 +37,15 @@ pub async fn append_public_log(
     tokio::select! {
         () = take_steps(sequencer, lead.clone(), report, shutdown) => {}
         () = watch_promises(&promises) => {}
-        () = watch_lead(&log, lead) => {}
+        () = track_leadership(&log, lead) => {}
     }
 }
 
 /// Records whether this instance leads, also while a step hangs: the others learn it from the heartbeat. Never returns.
-async fn watch_lead(log: &PublicLog, mut lead: watch::Receiver<bool>) {
+async fn track_leadership(log: &PublicLog, mut lead: watch::Receiver<bool>) {
     loop {
         let leads = *lead.borrow_and_update();
-        log.note_lead(leads);
+        log.record_leadership(leads);
         if lead.changed().await.is_err() {
             // The sender is dropped at the end of the arena.
             return pending().await;
@@ -172,7 +172,7 @@ struct LogFailure {
 impl Failures {
     fn report(&mut self, role: LogRole, step: Result<usize, PublicLogError>) {
         if role == LogRole::Follows {
-            self.lost_lead();
+            self.on_leadership_lost();
         }
         match step {
             Ok(entries) => self.succeeded(role, entries),
@@ -183,7 +183,7 @@ impl Failures {
     }
 
     /// Ends the failure of a former leader: the new leader finds out whether appending works.
-    fn lost_lead(&mut self) {
+    fn on_leadership_lost(&mut self) {
         if let Some(failure) = self.0.take_if(|failure| failure.role == LogRole::Leads) {
             let (entries, seconds) = (failure.entries, failure.began.elapsed().as_secs());
             tracing::info!(entries, seconds, "another instance leads now and appends to the public log");

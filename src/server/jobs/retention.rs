@@ -8,11 +8,11 @@ use tokio::sync::watch;
 use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 
-use crate::infra::clock_jumps::JumpDetectingClock;
 use crate::infra::config::CurrentSettings;
 use crate::infra::job_report::JobReport;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::Store;
+use crate::infra::time::clock_jumps::JumpDetectingClock;
 use crate::services::admin::actor::Actor;
 use crate::services::retention::Retention;
 
@@ -25,7 +25,8 @@ const AUDIT_ACTOR: &str = "langya";
 /// wrong time that is corrected soon after.
 pub async fn delete_expired_texts(
     store: Store,
-    (rng, clock): (Arc<SharedRng>, Arc<JumpDetectingClock>),
+    rng: Arc<SharedRng>,
+    clock: Arc<JumpDetectingClock>,
     settings: CurrentSettings,
     lead: watch::Receiver<bool>,
     report: JobReport,

@@ -7,9 +7,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::next_run::NextRun;
 use crate::domain::integrity::exclusions::exclusion_report::ExclusionReport;
-use crate::infra::clock::Clock;
 use crate::infra::config::CurrentSettings;
 use crate::infra::job_report::JobReport;
+use crate::infra::time::clock::Clock;
 use crate::services::leaderboard::background_report::BackgroundReport;
 use crate::services::leaderboard::latest_leaderboard::LatestLeaderboard;
 use crate::services::leaderboard::robustness::RobustnessReport;

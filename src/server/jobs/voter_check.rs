@@ -21,7 +21,8 @@ const COOL_DOWN_FACTOR: u32 = 19;
 /// Checks the voters at the start, after leaderboards, and after a settings change, with a cool-down after each check.
 pub async fn check_voters(
     check: Arc<VoterCheck>,
-    (leaderboard, settings): (Arc<LatestLeaderboard>, CurrentSettings),
+    leaderboard: Arc<LatestLeaderboard>,
+    settings: CurrentSettings,
     leads: watch::Receiver<bool>,
     report: JobReport,
     shutdown: CancellationToken,

@@ -12,20 +12,20 @@ use futures_util::{FutureExt, StreamExt};
 use tokio::time::{Instant, MissedTickBehavior};
 
 use super::chosen_models::ChosenModels;
-use super::error_codes::ErrorCode;
-use super::message_rate_limit::{Flood, FloodVerdict};
+use super::error_codes::{ErrorCode, error_message};
+use super::message_rate_limit::{FloodVerdict, MessageCounter};
 use super::outbox::Outbox;
 use super::ping_timeout::{ClientSilence, PING_INTERVAL};
 use super::prompts::Prompts;
 use super::protocol::{ClientMessage, Closing, MAX_MESSAGE_BYTES, ProtocolError, ServerMessage};
 use super::rendered_view::{ClientEvent, RenderedReplies, ReplyForm, ShownBlock, show};
-use super::watching::{OpenChat, Watching, next_entries, next_in_chat};
+use super::watching::{OpenChat, Watching, next_in_chat, next_update};
 use crate::domain::battle::event_log::EventEntry;
-use crate::domain::battle::progress::{Refusal, Stage};
+use crate::domain::battle::progress::Refusal;
 use crate::domain::battle::{BattleId, Side};
 use crate::infra::limits::proof_of_work::{Proofs, Solution};
 use crate::infra::limits::{Caller, LimitedAction, RateLimits, TurnPermit};
-use crate::infra::live_battles::Watcher;
+use crate::infra::live_battles::{BattleUpdate, Watcher};
 use crate::infra::sessions;
 use crate::infra::tasks::Tasks;
 use crate::services::arena::access::SignedIn;
@@ -59,24 +59,24 @@ pub struct Connection {
     pub signed_in: SignedIn,
 }
 
-struct Driver {
+struct BattleSocketDriver {
     connection: Connection,
     outbox: Outbox,
     watching: Option<Watching>,
     chat: Option<OpenChat>,
     silence: ClientSilence,
-    flood: Flood,
+    flood: MessageCounter,
 }
 
 /// Reason for the end of the loop.
-enum End {
+enum LoopEnd {
     /// The client is gone: nothing can be sent.
     Disconnected,
     /// The socket is closed with this reason.
     Close(CloseReason),
 }
 
-impl From<Closed> for End {
+impl From<Closed> for LoopEnd {
     fn from(_: Closed) -> Self {
         Self::Disconnected
     }
@@ -84,23 +84,23 @@ impl From<Closed> for End {
 
 /// Serves one socket until it ends.
 pub async fn drive(connection: Connection, session: Session, mut inbox: AggregatedMessageStream) {
-    let mut driver = Driver {
+    let mut driver = BattleSocketDriver {
         connection,
         outbox: Outbox::new(session),
         watching: None,
         chat: None,
         silence: ClientSilence::new(Instant::now()),
-        flood: Flood::new(Instant::now()),
+        flood: MessageCounter::new(Instant::now()),
     };
     let end = driver.run(&mut inbox).await;
-    if let Err(End::Close(reason)) = end {
+    if let Err(LoopEnd::Close(reason)) = end {
         // The client may be gone already, which has the same result.
         let _ = driver.outbox.close(reason).await;
     }
 }
 
-impl Driver {
-    async fn run(&mut self, inbox: &mut AggregatedMessageStream) -> Result<(), End> {
+impl BattleSocketDriver {
+    async fn run(&mut self, inbox: &mut AggregatedMessageStream) -> Result<(), LoopEnd> {
         let (draining, shutdown) = (self.connection.tasks.draining(), self.connection.tasks.shutdown());
         // Each wait for a cancellation takes an entry in a shared list: once per socket, not once per token.
         let (mut drained, mut ended) = (pin!(draining.cancelled()), pin!(shutdown.cancelled()));
@@ -118,9 +118,10 @@ impl Driver {
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {
-                entries = next_entries(&mut self.watching) => match entries {
-                    Some(entries) => self.send_events(&entries).await?,
-                    None => return Err(close(Closing::Moved)),
+                update = next_update(&mut self.watching) => match update {
+                    BattleUpdate::Events(entries) => self.send_events(&entries).await?,
+                    BattleUpdate::RepliesUnsaved => self.send_replies_unsaved().await?,
+                    BattleUpdate::Moved => return Err(close(Closing::Moved)),
                 },
                 entries = next_in_chat(&mut self.chat) => self.send_chat(&entries).await?,
                 frame = inbox.next() => self.take(frame).await?,
@@ -142,17 +143,17 @@ impl Driver {
         Closing::of_ended_session(self.connection.voting.settings.now().access.mode)
     }
 
-    async fn take(&mut self, frame: Option<Result<AggregatedMessage, actix_ws::ProtocolError>>) -> Result<(), End> {
+    async fn take(&mut self, frame: Option<Result<AggregatedMessage, actix_ws::ProtocolError>>) -> Result<(), LoopEnd> {
         match frame {
             Some(Ok(frame)) => self.on_frame(frame).await,
             Some(Err(error)) => self.refuse_frame(&error).await,
-            None => Err(End::Disconnected),
+            None => Err(LoopEnd::Disconnected),
         }
     }
 
     /// During the drain: ends a socket whose battle is not being answered, after handling its received messages and sending all events. So
     /// a vote sent in time is accepted.
-    async fn close_if_drained(&mut self, inbox: &mut AggregatedMessageStream) -> Result<(), End> {
+    async fn close_if_drained(&mut self, inbox: &mut AggregatedMessageStream) -> Result<(), LoopEnd> {
         let under_way = |watching: &Watching| watching.watcher.battle().is_under_way();
         if self.watching.as_ref().is_some_and(under_way) {
             return Ok(());
@@ -165,7 +166,7 @@ impl Driver {
         Err(close(Closing::Restart))
     }
 
-    async fn on_frame(&mut self, frame: AggregatedMessage) -> Result<(), End> {
+    async fn on_frame(&mut self, frame: AggregatedMessage) -> Result<(), LoopEnd> {
         let now = Instant::now();
         self.silence = ClientSilence::new(now);
         match self.flood.judge(now) {
@@ -186,20 +187,20 @@ impl Driver {
             AggregatedMessage::Binary(_) => self.send_error(&ProtocolError::Binary, None).await,
             AggregatedMessage::Ping(payload) => Ok(self.outbox.pong(&payload).await?),
             AggregatedMessage::Pong(_) => Ok(()),
-            AggregatedMessage::Close(reason) => Err(End::Close(reason.unwrap_or_else(|| CloseCode::Normal.into()))),
+            AggregatedMessage::Close(reason) => Err(LoopEnd::Close(reason.unwrap_or_else(|| CloseCode::Normal.into()))),
         }
     }
 
     /// Closes the socket after a frame that breaks the websocket protocol or its limits.
-    async fn refuse_frame(&mut self, error: &actix_ws::ProtocolError) -> Result<(), End> {
-        let Some(why) = Closing::for_error(error) else { return Err(End::Disconnected) };
+    async fn refuse_frame(&mut self, error: &actix_ws::ProtocolError) -> Result<(), LoopEnd> {
+        let Some(why) = Closing::for_error(error) else { return Err(LoopEnd::Disconnected) };
         if why == Closing::TooLarge {
             self.send_error(&ProtocolError::TooLarge, None).await?;
         }
         Err(close(why))
     }
 
-    async fn handle(&mut self, message: ClientMessage) -> Result<(), End> {
+    async fn handle(&mut self, message: ClientMessage) -> Result<(), LoopEnd> {
         let battles = Arc::clone(&self.connection.battles);
         let visitor = self.connection.caller.visitor.clone();
         match message {
@@ -243,10 +244,10 @@ impl Driver {
     }
 
     /// Watches the battle that the visitor has started.
-    async fn on_start(&mut self, begun: Result<Watcher, BattleError>, form: ReplyForm) -> Result<(), End> {
+    async fn on_start(&mut self, begun: Result<Watcher, BattleError>, form: ReplyForm) -> Result<(), LoopEnd> {
         match begun {
             Ok(watcher) => {
-                let prompts = Prompts::all_but_own(&watcher);
+                let prompts = Prompts::all_except_next_turn(&watcher);
                 let watching = self.watching(watcher, RenderedReplies::new(form), prompts);
                 self.watch(watching).await
             }
@@ -264,13 +265,13 @@ impl Driver {
     }
 
     /// Watches the battle of a turn requested on this socket, from that turn on, unless the socket watches it already.
-    async fn show_turn(&mut self, begun: Result<Watcher, BattleError>, id: &BattleId) -> Result<(), End> {
+    async fn show_turn(&mut self, begun: Result<Watcher, BattleError>, id: &BattleId) -> Result<(), LoopEnd> {
         let watcher = match begun {
             Ok(watcher) => watcher,
             Err(error) => return self.send_error(&error, Some(id)).await,
         };
         if let Some(shown) = self.watching.as_mut().filter(|shown| shown.watcher.battle().id == *id) {
-            shown.prompts = Prompts::all_but_own(&watcher);
+            shown.prompts = Prompts::all_except_next_turn(&watcher);
             return Ok(());
         }
         let prompts = Prompts::all(&watcher);
@@ -278,7 +279,7 @@ impl Driver {
         self.watch(watching).await
     }
 
-    async fn vote(&mut self, vote: NewVote) -> Result<(), End> {
+    async fn vote(&mut self, vote: NewVote) -> Result<(), LoopEnd> {
         let battle = vote.battle.clone();
         match voting::record_vote(&self.connection.voting, vote).await {
             Ok(receipt) => {
@@ -290,7 +291,7 @@ impl Driver {
     }
 
     /// Sends a prompt to both models of a voted battle; nothing of it is stored.
-    async fn continue_chat(&mut self, battle: Option<BattleId>, prompt: &str, form: ReplyForm) -> Result<(), End> {
+    async fn continue_chat(&mut self, battle: Option<BattleId>, prompt: &str, form: ReplyForm) -> Result<(), LoopEnd> {
         let Some(id) = self.resolve_battle(battle).await? else { return Ok(()) };
         let Some(permit) = self.turn_permit(Some(&id)).await? else { return Ok(()) };
         match self.ask_after_vote(&id, prompt, form, permit).await {
@@ -324,7 +325,7 @@ impl Driver {
     }
 
     /// Sends the events of a chat in the same way as those of a battle.
-    async fn send_chat(&mut self, entries: &[EventEntry]) -> Result<(), End> {
+    async fn send_chat(&mut self, entries: &[EventEntry]) -> Result<(), LoopEnd> {
         let Some(OpenChat { chat, screen }) = &mut self.chat else { return Ok(()) };
         let battle = chat.battle.clone();
         let shown = show(screen.as_mut(), entries).await;
@@ -332,7 +333,7 @@ impl Driver {
     }
 
     /// Watches a battle again: sends missed events first, then new ones.
-    async fn resume(&mut self, battle: Option<BattleId>, after: u64, form: ReplyForm) -> Result<(), End> {
+    async fn resume(&mut self, battle: Option<BattleId>, after: u64, form: ReplyForm) -> Result<(), LoopEnd> {
         let Some(id) = self.resolve_battle(battle).await? else { return Ok(()) };
         if let Err(limited) = self.connection.limits.take_resume(&self.connection.caller) {
             return self.send_error(&limited, Some(&id)).await;
@@ -354,22 +355,20 @@ impl Driver {
         self.send_shown(&id, &shown, &Prompts::Known, None).await?;
         let missed = self.watching.as_mut().map(|watching| watching.watcher.missed()).unwrap_or_default();
         self.send_events(&missed).await?;
+        let is_abandoned = self.watching.as_ref().is_some_and(Watching::is_abandoned);
         match voting::receipt(&self.connection.voting, &visitor, &id).await {
             Ok(Some(receipt)) => self.send(&ServerMessage::Revealed { battle: &id, receipt: &receipt }).await,
-            Ok(None) if self.is_abandoned() => self.send_error(&Refusal::Abandoned, Some(&id)).await,
+            Ok(None) if is_abandoned => {
+                let refusal = self.connection.battles.reason_for(&id, Refusal::Abandoned).await;
+                self.send_error(&refusal, Some(&id)).await
+            }
             Ok(None) => Ok(()),
             Err(error) => self.send_error(&error, Some(&id)).await,
         }
     }
 
-    /// Whether the watched battle was abandoned, so that it emits no further events.
-    fn is_abandoned(&self) -> bool {
-        let stage = |watching: &Watching| watching.watcher.battle().progress().stage;
-        self.watching.as_ref().map(stage) == Some(Stage::Abandoned)
-    }
-
     /// Returns the battle of a message: the named one, or the socket's latest.
-    async fn resolve_battle(&mut self, battle: Option<BattleId>) -> Result<Option<BattleId>, End> {
+    async fn resolve_battle(&mut self, battle: Option<BattleId>) -> Result<Option<BattleId>, LoopEnd> {
         let latest = || self.watching.as_ref().map(|watching| watching.watcher.battle().id.clone());
         match battle.or_else(latest) {
             Some(id) => Ok(Some(id)),
@@ -379,7 +378,7 @@ impl Driver {
 
     /// Takes a permit for one more battle from the rate limits, with a proof of work under load. The proof is used up after the limits have
     /// granted the battle, so that a refusal costs the visitor no work.
-    async fn start_permit(&mut self, proof: Option<&Solution>) -> Result<Option<TurnPermit>, End> {
+    async fn start_permit(&mut self, proof: Option<&Solution>) -> Result<Option<TurnPermit>, LoopEnd> {
         let (proofs, caller) = (Arc::clone(&self.connection.proofs), self.connection.caller.clone());
         let checked = match proofs.check(&caller, proof) {
             Ok(checked) => checked,
@@ -393,7 +392,7 @@ impl Driver {
     }
 
     /// Takes a permit for one more turn from the rate limits; otherwise sends an error to the visitor.
-    async fn turn_permit(&mut self, battle: Option<&BattleId>) -> Result<Option<TurnPermit>, End> {
+    async fn turn_permit(&mut self, battle: Option<&BattleId>) -> Result<Option<TurnPermit>, LoopEnd> {
         match self.connection.limits.begin_turn(&self.connection.caller).await {
             Ok(permit) => Ok(Some(permit)),
             Err(refused) => self.send_error(&refused, battle).await.map(|()| None),
@@ -408,7 +407,7 @@ impl Driver {
     }
 
     /// Watches this battle from now on. Sends an error if the previous one is left before its replies have ended.
-    async fn watch(&mut self, next: Watching) -> Result<(), End> {
+    async fn watch(&mut self, next: Watching) -> Result<(), LoopEnd> {
         self.chat = None;
         let next_id = next.watcher.battle().id.clone();
         let Some(former) = self.watching.replace(next) else { return Ok(()) };
@@ -419,12 +418,17 @@ impl Driver {
         self.send_error(&BattleError::Superseded, Some(&battle.id)).await
     }
 
-    async fn send_events(&mut self, entries: &[EventEntry]) -> Result<(), End> {
+    async fn send_events(&mut self, entries: &[EventEntry]) -> Result<(), LoopEnd> {
         let Some(watching) = &mut self.watching else { return Ok(()) };
         let battle = watching.watcher.battle().id.clone();
         let (prompts, chosen) = (watching.prompts.clone(), watching.chosen.clone());
         let shown = show(watching.screen.as_mut(), entries).await;
         self.send_shown(&battle, &shown, &prompts, chosen.as_ref()).await
+    }
+
+    async fn send_replies_unsaved(&mut self) -> Result<(), LoopEnd> {
+        let battle = self.watching.as_ref().map(|watching| watching.watcher.battle().id.clone());
+        self.send_error(&BattleError::RepliesUnsaved, battle.as_ref()).await
     }
 
     async fn send_shown(
@@ -433,7 +437,7 @@ impl Driver {
         shown: &[ClientEvent<'_>],
         prompts: &Prompts,
         chosen: Option<&ChosenModels>,
-    ) -> Result<(), End> {
+    ) -> Result<(), LoopEnd> {
         for one in shown {
             let message = match one {
                 ClientEvent::Event(entry) => ServerMessage::of_entry(battle, entry, prompts, chosen),
@@ -448,7 +452,7 @@ impl Driver {
     }
 
     /// Sends the reply of a side so far, in a turn that the client shows.
-    async fn send_text(&mut self, turn: u32, side: Side) -> Result<(), End> {
+    async fn send_text(&mut self, turn: u32, side: Side) -> Result<(), LoopEnd> {
         if let Err(limited) = self.connection.limits.count_text_request(&self.connection.caller) {
             return self.send_error(&limited, None).await;
         }
@@ -458,7 +462,7 @@ impl Driver {
         self.send(&ServerMessage::Text { turn, side, text: text.as_deref() }).await
     }
 
-    async fn send_if_error<E>(&mut self, done: Result<(), E>, battle: &BattleId) -> Result<(), End>
+    async fn send_if_error<E>(&mut self, done: Result<(), E>, battle: &BattleId) -> Result<(), LoopEnd>
     where
         E: ErrorCode + std::error::Error,
     {
@@ -468,7 +472,7 @@ impl Driver {
         }
     }
 
-    async fn send_error<E>(&mut self, error: &E, battle: Option<&BattleId>) -> Result<(), End>
+    async fn send_error<E>(&mut self, error: &E, battle: Option<&BattleId>) -> Result<(), LoopEnd>
     where
         E: ErrorCode + std::error::Error,
     {
@@ -478,22 +482,14 @@ impl Driver {
         if let Some(source) = error.source().filter(|source| !is_logged(*source)) {
             tracing::warn!(code = error.code(), error = ?source, "a message failed");
         }
-        let message = ServerMessage::Error {
-            code: error.code(),
-            message: error.to_string(),
-            battle,
-            seq: None,
-            retry_after: error.retry_after(),
-            proof: error.challenge(),
-        };
-        self.send(&message).await
+        self.send(&error_message(error, battle)).await
     }
 
-    async fn send(&mut self, message: &ServerMessage<'_>) -> Result<(), End> {
+    async fn send(&mut self, message: &ServerMessage<'_>) -> Result<(), LoopEnd> {
         Ok(self.outbox.text(message.to_json()).await?)
     }
 }
 
-fn close(why: Closing) -> End {
-    End::Close(why.into())
+fn close(why: Closing) -> LoopEnd {
+    LoopEnd::Close(why.into())
 }

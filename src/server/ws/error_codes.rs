@@ -1,6 +1,9 @@
 //! Mapping from errors to the codes of `/ws/battle`.
 
-use super::protocol::ProtocolError;
+use std::error::Error;
+
+use super::protocol::{ProtocolError, ServerMessage};
+use crate::domain::battle::BattleId;
 use crate::domain::battle::pairing::starting_pair::ChoiceError;
 use crate::domain::battle::progress::Refusal;
 use crate::domain::battle::prompt_check::PromptError;
@@ -12,9 +15,14 @@ use crate::services::arena::prompt_images::ImageError;
 use crate::services::arena::voting::VoteError;
 
 /// Machine-readable code of an error.
-pub(crate) trait ErrorCode {
+pub trait ErrorCode {
     /// Returns the code.
     fn code(&self) -> &'static str;
+
+    /// Returns the reason, where one code has several that the page words differently.
+    fn reason(&self) -> Option<&'static str> {
+        None
+    }
 
     /// Returns the seconds after which the same request may be granted, if known.
     fn retry_after(&self) -> Option<u64> {
@@ -24,6 +32,19 @@ pub(crate) trait ErrorCode {
     /// Returns the proof-of-work challenge to solve before the same request is granted.
     fn challenge(&self) -> Option<&Challenge> {
         None
+    }
+}
+
+/// Creates the message of an error, about a battle if it concerns one.
+pub(super) fn error_message<'a, E: ErrorCode + Error>(error: &'a E, battle: Option<&'a BattleId>) -> ServerMessage<'a> {
+    ServerMessage::Error {
+        code: error.code(),
+        reason: error.reason(),
+        message: error.to_string(),
+        battle,
+        seq: None,
+        retry_after: error.retry_after(),
+        proof: error.challenge(),
     }
 }
 
@@ -79,10 +100,14 @@ impl ErrorCode for Refusal {
         match self {
             Self::StillAnswering | Self::NothingToStop => "not_ready",
             Self::NothingToCompare => "empty_reply",
-            Self::AlreadyVoted | Self::Abandoned => "battle_over",
+            Self::AlreadyVoted | Self::Abandoned | Self::TextsDeleted => "battle_over",
             Self::Voided | Self::ChosenModelFailed => "voided",
             Self::TooManyTurns { .. } => "too_many_turns",
         }
+    }
+
+    fn reason(&self) -> Option<&'static str> {
+        (*self == Self::TextsDeleted).then_some("texts_deleted")
     }
 }
 
@@ -111,8 +136,13 @@ impl ErrorCode for BattleError {
             Self::NoPair(error) => error.code(),
             Self::Image(error) => error.code(),
             Self::ModelGone => "no_models",
+            Self::RepliesUnsaved => "replies_unsaved",
             Self::Store(_) => "storage",
         }
+    }
+
+    fn reason(&self) -> Option<&'static str> {
+        if let Self::Refused(refusal) = self { refusal.reason() } else { None }
     }
 }
 
@@ -164,5 +194,9 @@ impl ErrorCode for VoteError {
             Self::BadSatisfaction(_) => "invalid_message",
             Self::Store(_) => "storage",
         }
+    }
+
+    fn reason(&self) -> Option<&'static str> {
+        if let Self::Refused(refusal) = self { refusal.reason() } else { None }
     }
 }

@@ -7,7 +7,7 @@ use bytestring::ByteString;
 use futures_util::StreamExt;
 use tokio::time::Instant;
 
-use super::message_rate_limit::{Flood, FloodVerdict};
+use super::message_rate_limit::{FloodVerdict, MessageCounter};
 use super::outbox::within_limit;
 use super::ping_timeout::PING_INTERVAL;
 use super::protocol::Closing;
@@ -23,7 +23,7 @@ pub async fn follow(
     let mut leaderboard = app.leaderboard.changes();
     let draining = app.tasks.draining();
     let mut heartbeat = tokio::time::interval(PING_INTERVAL);
-    let mut flood = Flood::new(Instant::now());
+    let mut flood = MessageCounter::new(Instant::now());
     let mut changed = true;
     let goodbye = loop {
         if std::mem::take(&mut changed) && within_limit(session.text(frame(&app))).await.is_err() {

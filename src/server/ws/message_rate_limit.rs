@@ -24,12 +24,12 @@ pub(super) enum FloodVerdict {
 
 /// Message counter of one socket.
 #[derive(Debug)]
-pub(super) struct Flood {
+pub(super) struct MessageCounter {
     began: Instant,
     messages: u32,
 }
 
-impl Flood {
+impl MessageCounter {
     pub(super) fn new(now: Instant) -> Self {
         Self { began: now, messages: 0 }
     }
@@ -57,7 +57,7 @@ mod tests {
     #[test]
     fn too_many_messages_are_refused_then_closed_and_a_new_span_begins_at_zero() {
         let start = Instant::now();
-        let mut flood = Flood::new(start);
+        let mut flood = MessageCounter::new(start);
         let verdicts: Vec<_> = (0..=CLOSE_AFTER).map(|_| flood.judge(start)).collect();
         let count = |wanted| verdicts.iter().filter(|verdict| **verdict == wanted).count();
         assert_eq!([FloodVerdict::Accept, FloodVerdict::Refuse, FloodVerdict::Close].map(count), [500, 500, 1]);

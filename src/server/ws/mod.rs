@@ -5,7 +5,7 @@
 
 pub mod battle_socket;
 mod chosen_models;
-pub(crate) mod error_codes;
+pub mod error_codes;
 pub mod frame_limit;
 pub mod leaderboard;
 mod message_rate_limit;

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use bytestring::ByteString;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::infra::process_stalls::timeout_unless_stalled;
+use crate::infra::time::process_stalls::timeout_unless_stalled;
 
 /// Timeout after which a client that reads nothing is dropped.
 pub(crate) const SEND_TIMEOUT: Duration = Duration::from_secs(15);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::infra::process_stalls::has_stalled_past;
+use crate::infra::time::process_stalls::has_stalled_past;
 
 /// Ping interval of a quiet client.
 pub(super) const PING_INTERVAL: Duration = Duration::from_secs(20);

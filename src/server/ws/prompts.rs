@@ -24,7 +24,7 @@ impl Prompts {
     }
 
     /// Like [`Prompts::all`], except for the turn that begins with the watcher's next event: this socket has sent its prompt.
-    pub(super) fn all_but_own(watcher: &Watcher) -> Self {
+    pub(super) fn all_except_next_turn(watcher: &Watcher) -> Self {
         let images = watcher.battle().state().active.images.clone();
         Self::Repeated { images, own: Some(watcher.last_sent() + 1) }
     }

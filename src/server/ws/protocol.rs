@@ -358,6 +358,9 @@ pub enum ServerMessage<'a> {
     Error {
         /// Machine-readable code.
         code: &'static str,
+        /// Reason, where one code has several.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reason: Option<&'static str>,
         /// Message for the visitor.
         message: String,
         /// Id of the battle, if the error concerns one.
@@ -396,6 +399,7 @@ impl<'a> ServerMessage<'a> {
             BattleEvent::Ready => Self::Ready { battle, turn, seq },
             BattleEvent::Voided => Self::Error {
                 code: "voided",
+                reason: None,
                 message: chosen.map_or(Refusal::Voided, ChosenModels::failure).to_string(),
                 battle: Some(battle),
                 seq: Some(seq),

@@ -4,7 +4,8 @@ use super::chosen_models::ChosenModels;
 use super::prompts::Prompts;
 use super::rendered_view::RenderedReplies;
 use crate::domain::battle::event_log::EventEntry;
-use crate::infra::live_battles::Watcher;
+use crate::domain::battle::progress::Stage;
+use crate::infra::live_battles::{BattleUpdate, Watcher};
 use crate::services::arena::post_vote_chat::PostVoteChat;
 
 /// Battle whose events are sent as they occur.
@@ -16,14 +17,21 @@ pub(super) struct Watching {
     pub(super) chosen: Option<ChosenModels>,
 }
 
+impl Watching {
+    /// Whether the battle was abandoned, so that it emits no further events.
+    pub(super) fn is_abandoned(&self) -> bool {
+        self.watcher.battle().progress().stage == Stage::Abandoned
+    }
+}
+
 /// Chat after the vote, with the state of the client's screen.
 pub(super) struct OpenChat {
     pub(super) chat: PostVoteChat,
     pub(super) screen: Option<RenderedReplies>,
 }
 
-/// Waits for events of the watched battle, forever without one; `None` if the battle continues on another instance.
-pub(super) async fn next_entries(watching: &mut Option<Watching>) -> Option<Vec<EventEntry>> {
+/// Waits for news of the watched battle, forever without one.
+pub(super) async fn next_update(watching: &mut Option<Watching>) -> BattleUpdate {
     match watching {
         Some(watching) => watching.watcher.next().await,
         None => std::future::pending().await,

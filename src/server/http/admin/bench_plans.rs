@@ -34,7 +34,7 @@ enum BadForm {
 
 /// `GET /admin/benchmarks/plan`: the form, with a dry run once it names a `suite`. Further fields: `model`, `judge`, `baseline`, `rounds`,
 /// `seed`, `max_calls`, `budget` and `batch`; or `again` with the id of an earlier plan.
-pub(super) async fn consider(call: SignedInRequest) -> Result<HttpResponse, PageError> {
+pub(super) async fn show_plan_form(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     if let Some(id) = call.fields.given("again").filter(|id| is_storable(id)) {
         return match call.app.store.bench_plan(id).await? {
             Some(row) => show_dry_run(&call, &row.plan).await,
@@ -81,7 +81,7 @@ pub(super) async fn start(call: SignedInRequest) -> Result<HttpResponse, PageErr
 /// `POST /admin/benchmarks/stop`
 pub(super) async fn stop(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let app = &call.app;
-    if stop_plan(&app.store, (&app.rng, app.clock.as_ref()), &call.actor()).await? {
+    if stop_plan(&app.store, &app.rng, app.clock.as_ref(), &call.actor()).await? {
         return Ok(see_other("/admin/benchmarks?done=1"));
     }
     let frame = call.frame_with(AdminTab::Benchmarks, call.page().t().admin.bench_runs.plan.none_running);

@@ -8,7 +8,7 @@ use crate::domain::admin::key_scope::KeyScope;
 use crate::domain::admin::key_scope::MAX_LIFETIME_DAYS;
 use crate::http::form_token::see_other;
 use crate::http::request::error::PageError;
-use crate::infra::clock::Clock as _;
+use crate::infra::time::clock::Clock as _;
 use crate::pages::admin::keys::KeysPage;
 use crate::pages::admin::{AdminFrame, AdminTab};
 use crate::pages::respond;

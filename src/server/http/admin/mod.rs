@@ -113,7 +113,7 @@ pub static ADMIN_ROUTES: [AdminRoute; 62] = [
     AdminRoute::change("/admin/account/factor/off", Role::Viewer, |call| account::disable_factor(call).boxed_local()),
     AdminRoute::read("/admin/models", Role::Viewer, |call| models::page(call).boxed_local()),
     AdminRoute::change("/admin/models/pause", Role::Operator, |call| models::pause(call).boxed_local()),
-    AdminRoute::read("/admin/models/change", Role::Operator, |call| models::consider(call).boxed_local()),
+    AdminRoute::read("/admin/models/change", Role::Operator, |call| models::show_change_form(call).boxed_local()),
     AdminRoute::change("/admin/models/change", Role::Operator, |call| models::change(call).boxed_local()),
     AdminRoute::read("/admin/models/add", Role::Operator, |call| models::adding::page(call).boxed_local()),
     AdminRoute::change("/admin/models/add", Role::Operator, |call| models::adding::add(call).boxed_local()),
@@ -121,7 +121,7 @@ pub static ADMIN_ROUTES: [AdminRoute; 62] = [
     AdminRoute::change("/admin/models/test", Role::Operator, |call| models::test(call).boxed_local()),
     AdminRoute::read("/admin/voters", Role::Reviewer, |call| votes::voters(call).boxed_local()),
     AdminRoute::read("/admin/votes", Role::Reviewer, |call| votes::votes(call).boxed_local()),
-    AdminRoute::read("/admin/votes/decide", Role::Operator, |call| votes::consider(call).boxed_local()),
+    AdminRoute::read("/admin/votes/decide", Role::Operator, |call| votes::preview_decision(call).boxed_local()),
     AdminRoute::change("/admin/votes/decide", Role::Operator, |call| votes::decide(call).boxed_local()),
     AdminRoute::change("/admin/votes/export", Role::Operator, |call| votes::export(call).boxed_local()),
     AdminRoute::read("/admin/leaks", Role::Reviewer, |call| reviews::leaks(call).boxed_local()),
@@ -144,7 +144,7 @@ pub static ADMIN_ROUTES: [AdminRoute; 62] = [
     AdminRoute::change("/admin/webhooks/retry", Role::Operator, |call| webhooks::send_again(call).boxed_local()),
     AdminRoute::read("/admin/operations", Role::Viewer, |call| operations::page(call).boxed_local()),
     AdminRoute::read("/admin/benchmarks", Role::Viewer, |call| bench_runs::page(call).boxed_local()),
-    AdminRoute::read("/admin/benchmarks/plan", Role::Operator, |call| bench_plans::consider(call).boxed_local()),
+    AdminRoute::read("/admin/benchmarks/plan", Role::Operator, |call| bench_plans::show_plan_form(call).boxed_local()),
     AdminRoute::change("/admin/benchmarks/plan", Role::Operator, |call| bench_plans::consider_text(call).boxed_local()),
     AdminRoute::change("/admin/benchmarks/start", Role::Operator, |call| bench_plans::start(call).boxed_local()),
     AdminRoute::change("/admin/benchmarks/stop", Role::Operator, |call| bench_plans::stop(call).boxed_local()),
@@ -182,7 +182,8 @@ pub(super) async fn back_from_provider(
     request: HttpRequest,
     app: web::Data<AppState>,
     identity: Result<Identity, OidcSignInError>,
-    (next, former): (&str, Option<&str>),
+    next: &str,
+    former: Option<&str>,
 ) -> Result<HttpResponse, PageError> {
     let call = Call { request, app, fields: Fields::new("")?, session: () };
     sign_in::back(call, identity, next, former).await

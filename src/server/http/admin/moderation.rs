@@ -36,16 +36,19 @@ pub(super) async fn one(call: SignedInRequest) -> Result<HttpResponse, PageError
 /// `POST /admin/moderation/keep`: keeps the text of the flag `id`.
 pub(super) async fn keep(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let done = reviews(&call).keep(call.fields.one("id")).await;
-    decided(&call, done).await
+    respond_to_decision(&call, done).await
 }
 
 /// `POST /admin/moderation/remove`: deletes the texts of the flag's battle.
 pub(super) async fn remove(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let done = reviews(&call).remove_texts(call.fields.one("id")).await;
-    decided(&call, done).await
+    respond_to_decision(&call, done).await
 }
 
-async fn decided(call: &SignedInRequest, done: Result<(), ModerationReviewError>) -> Result<HttpResponse, PageError> {
+async fn respond_to_decision(
+    call: &SignedInRequest,
+    done: Result<(), ModerationReviewError>,
+) -> Result<HttpResponse, PageError> {
     match done {
         Ok(()) => Ok(see_other(&format!("/admin/moderation/one?id={}&done=1", escaped(call.fields.one("id"))))),
         Err(ModerationReviewError::IsDecided) => {

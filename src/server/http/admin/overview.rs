@@ -8,7 +8,7 @@ use super::models::settings_file_problem;
 use super::signed_in_request::SignedInRequest;
 use crate::http::leaderboards::leaderboard_view::name_of;
 use crate::http::request::error::PageError;
-use crate::infra::clock::Clock as _;
+use crate::infra::time::clock::Clock as _;
 use crate::pages::admin::AdminTab;
 use crate::pages::admin::overview::{OverviewModel, OverviewPage};
 use crate::pages::frame::time::time_text;

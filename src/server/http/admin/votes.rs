@@ -17,9 +17,9 @@ use crate::domain::integrity::vote_filter::VoteFilter;
 use crate::http::form_token::see_other;
 use crate::http::log::vote_log_api::{VoteReaders, WantedVotes, stream_votes};
 use crate::http::request::error::PageError;
-use crate::infra::clock::Clock as _;
 use crate::infra::storage::{Store, VoteRange, is_storable};
 use crate::infra::stored_votes::selection::select;
+use crate::infra::time::clock::Clock as _;
 use crate::pages::admin::AdminTab;
 use crate::pages::admin::votes::{DecisionPage, Evidence, FilterFields, VoteLine, VotersPage, VotesPage};
 use crate::pages::exclusions::ChangeView;
@@ -80,7 +80,7 @@ async fn all_votes(store: &Store) -> Result<(usize, usize), PageError> {
 }
 
 /// `GET /admin/votes/decide`: preview of a decision; the form on this page makes it.
-pub(super) async fn consider(call: SignedInRequest) -> Result<HttpResponse, PageError> {
+pub(super) async fn preview_decision(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let fields = filter_fields(&call);
     let (decision, mut filter) = (decision(&call)?, decided_filter(&fields)?);
     filter.range.upto = call.app.store.last_vote_seq().await?;

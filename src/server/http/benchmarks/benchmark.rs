@@ -96,7 +96,7 @@ impl BenchmarkQuery {
     }
 
     /// Returns the query parameters that select the answers, each followed by an ampersand.
-    fn carried(&self) -> String {
+    fn query_prefix(&self) -> String {
         self.fields().into_iter().map(|(name, value)| format!("{name}={}&", escaped(&value))).collect()
     }
 
@@ -157,7 +157,7 @@ pub(in crate::http) async fn suite(
         variants: groups.iter().map(|group| &group.variant).chain([&report.variant]).cloned().collect(),
         samples: groups.iter().map(|group| group.sample).collect(),
         data: wanted.data.clone(),
-        carried: wanted.carried(),
+        query_prefix: wanted.query_prefix(),
         report,
     };
     Ok(pages::suite(&request, &view)?)
@@ -213,7 +213,7 @@ pub(in crate::http) async fn items(
         models,
         sides: sides.as_ref().map(|sides| sides.each_ref().map(String::as_str)),
         pairs: pairs.unwrap_or_default().into_iter().map(|pair| (pair.item.clone(), pair)).collect(),
-        carried: wanted.carried(),
+        query_prefix: wanted.query_prefix(),
         fields: wanted.fields(),
     };
     Ok(pages::items(&request, &view, &|id: &str| name_of(id, &app.models)))
@@ -234,11 +234,11 @@ pub(in crate::http) async fn item(
     let view = scores::item(&app.store, &measured.set(), &id).await.map_err(BenchError::from)?;
     let mut view = view.ok_or_else(|| PageError::Missing(format!("suite {name} has no item {id:?}")))?;
     view.judgements.retain(|row| row.variant == wanted.variant);
-    let (language, carried) = (requested_language(&request), wanted.carried());
+    let (language, query_prefix) = (requested_language(&request), wanted.query_prefix());
     let sorted_by = wanted.sorted_by(&name, &measured.judged_models())?;
     let around = neighbours_of(&measured, &id, sorted_by.as_ref());
     let sides = sorted_by.clone().unwrap_or_else(|| [wanted.left.clone(), wanted.right.clone()]);
-    let choice = pages::ItemChoice { sides, around, sorted_by, carried, fields: wanted.fields() };
+    let choice = pages::ItemChoice { sides, around, sorted_by, query_prefix, fields: wanted.fields() };
     // Rendering Markdown of many answers would block the thread.
     let view =
         tokio::task::spawn_blocking(move || pages::ItemPageView::new(measured.suite.as_ref(), &view, language, choice));
@@ -295,9 +295,9 @@ mod tests {
         let asked = wanted("judge=a%2Bb&variant=&sample=2&data=00ff").unwrap();
         assert_eq!(asked.choice(), ReportChoice { judge: Some("a+b".into()), compare_with: None });
         assert_eq!(asked.way().unwrap(), RunSelector { data: "00ff".into(), variant: String::new(), sample: 2 });
-        assert_eq!(asked.carried(), "data=00ff&sample=2&");
-        let carried = wanted("variant=rules%2C%20x%26y").unwrap().carried();
-        assert_eq!(wanted(&carried).unwrap().variant, "rules, x&y");
+        assert_eq!(asked.query_prefix(), "data=00ff&sample=2&");
+        let query_prefix = wanted("variant=rules%2C%20x%26y").unwrap().query_prefix();
+        assert_eq!(wanted(&query_prefix).unwrap().variant, "rules, x&y");
         assert_eq!(wanted("").unwrap().way().unwrap(), RunSelector::default());
     }
 

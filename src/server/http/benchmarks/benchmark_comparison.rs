@@ -58,7 +58,7 @@ pub(in crate::http) async fn page(
     for model in runs.iter_mut().flat_map(|row| &mut row.run.models) {
         *model = name(model);
     }
-    let compared = compared(&request, &app, &suite).await?.map(|found| Arc::new(with_names(&found, &name)));
+    let compared = load_compared_runs(&request, &app, &suite).await?.map(|found| Arc::new(with_names(&found, &name)));
     Ok(pages::comparison(&request, &pages::ComparisonView { suite, title, runs, compared }))
 }
 
@@ -71,13 +71,17 @@ pub(in crate::http) async fn json(
     path: web::Path<String>,
     app: web::Data<AppState>,
 ) -> Result<HttpResponse, PageError> {
-    let found = compared(&request, &app, &path).await?;
+    let found = load_compared_runs(&request, &app, &path).await?;
     let found = found.ok_or_else(|| PageError::InvalidQuery("name two runs: before and after".into()))?;
     let ComparedRuns { before, after, comparison } = Arc::unwrap_or_clone(found);
     Ok(HttpResponse::Ok().json(ComparisonJson { before: before.run.id, after: after.run.id, comparison }))
 }
 
-async fn compared(request: &HttpRequest, app: &AppState, suite: &str) -> Result<Option<Arc<ComparedRuns>>, PageError> {
+async fn load_compared_runs(
+    request: &HttpRequest,
+    app: &AppState,
+    suite: &str,
+) -> Result<Option<Arc<ComparedRuns>>, PageError> {
     let wanted = web::Query::<ComparisonQuery>::from_query(request.query_string());
     let ComparisonQuery { before, after } =
         wanted.map_err(|_| PageError::InvalidQuery("each parameter is given once".into()))?.into_inner();

@@ -92,9 +92,13 @@ pub(in crate::http) async fn page(
 ) -> Result<HttpResponse, PageError> {
     if request.query_string().is_empty() {
         let language = requested_language(&request);
-        let render =
-            || RenderedPage::new(leaderboard_html(&request, &live(&app, &LeaderboardSelection::default(), language)));
-        return Ok(tagged(&request, known.0[language as usize].get(PageKey::now(&app), render)));
+        let render = || {
+            RenderedPage::new(leaderboard_html(
+                &request,
+                &unfiltered_view(&app, &LeaderboardSelection::default(), language),
+            ))
+        };
+        return Ok(respond_with_etag(&request, known.0[language as usize].get(PageKey::now(&app), render)));
     }
     let query = LeaderboardQuery::parse(request.query_string())?;
     let choice = LeaderboardSelection::parse(request.query_string())?;
@@ -103,7 +107,7 @@ pub(in crate::http) async fn page(
         return Ok(pages::respond_html(
             &request,
             StatusCode::OK,
-            leaderboard_html(&request, &live(&app, &choice, language)),
+            leaderboard_html(&request, &unfiltered_view(&app, &choice, language)),
         ));
     }
     let study = answer(&app, &filter).await?;
@@ -115,14 +119,18 @@ pub(in crate::http) async fn page(
     let name = |model: &str| app.models.card(&ModelId::new(model)).name;
     let change = study.change.as_ref().map(|change| ChangeView::new(change, language, name));
     let view = LeaderboardView { as_of_ms, query, style_chart, change, ..shown(&app, &study.leaderboard) };
-    Ok(pages::respond_html(&request, StatusCode::OK, leaderboard_html(&request, &narrowed(view, &choice, language))))
+    Ok(pages::respond_html(
+        &request,
+        StatusCode::OK,
+        leaderboard_html(&request, &apply_selection(view, &choice, language)),
+    ))
 }
 
 /// Returns the leaderboard of all votes.
-fn live(app: &AppState, choice: &LeaderboardSelection, language: Language) -> LeaderboardView {
+fn unfiltered_view(app: &AppState, choice: &LeaderboardSelection, language: Language) -> LeaderboardView {
     let votes = &app.leaderboard.latest().leaderboard.votes;
     let exclusions = Some(ExclusionsDetails::new(votes, &app.exclusion_reports.latest().report, language));
-    narrowed(
+    apply_selection(
         LeaderboardView { robustness: robustness_details(app, language), exclusions, ..view(app) },
         choice,
         language,
@@ -130,19 +138,20 @@ fn live(app: &AppState, choice: &LeaderboardSelection, language: Language) -> Le
 }
 
 /// Returns the selected models in the selected order.
-fn narrowed(mut view: LeaderboardView, choice: &LeaderboardSelection, language: Language) -> LeaderboardView {
-    let all: Vec<ModelFacts<'_>> = view.rows.iter().map(facts).collect();
+fn apply_selection(mut view: LeaderboardView, choice: &LeaderboardSelection, language: Language) -> LeaderboardView {
+    view.query.language = view.slice_votes.counts.language_key(&view.query.language).to_owned();
+    let all: Vec<ModelFacts<'_>> = view.rows.iter().map(model_facts).collect();
     view.controls = LeaderboardControls::new(&view.query, choice, &view.slice_votes, &all, page_texts(language));
     if !choice.is_plain() {
-        view.rows.retain(|row| choice.shows(facts(row)));
-        view.rows.sort_by(|one, other| choice.order(facts(one), facts(other)));
+        view.rows.retain(|row| choice.shows(model_facts(row)));
+        view.rows.sort_by(|one, other| choice.order(model_facts(one), model_facts(other)));
         // Adjacent rows may no longer be neighbours in rank.
         view.rows.iter_mut().for_each(|row| row.next = None);
     }
     view
 }
 
-fn facts(row: &LeaderboardRow) -> ModelFacts<'_> {
+fn model_facts(row: &LeaderboardRow) -> ModelFacts<'_> {
     ModelFacts {
         id: &row.model,
         name: &row.name,
@@ -155,7 +164,7 @@ fn facts(row: &LeaderboardRow) -> ModelFacts<'_> {
 }
 
 /// Builds the response with its ETag; 304 if the browser has the page.
-fn tagged(request: &HttpRequest, page: RenderedPage) -> HttpResponse {
+fn respond_with_etag(request: &HttpRequest, page: RenderedPage) -> HttpResponse {
     let RenderedPage { html, gzip, tag } = page;
     let mut response = if is_known(request, &tag) {
         pages::respond_html(request, StatusCode::NOT_MODIFIED, ByteString::new())

@@ -112,19 +112,19 @@ fn slices(pooled: &PooledSlices, id: &str, column: SliceColumn, texts: &'static 
         let rated = slice.models.iter().find(|rated| rated.model == id)?;
         Some(SliceRow { slice: slice.slice.clone(), rated: rated.clone() })
     });
-    let column = match column {
+    let label = match column {
         SliceColumn::Language => words.language,
         SliceColumn::Category => words.category,
         SliceColumn::Intent => words.intent,
     };
-    SliceGroup { column, rows: rows.collect() }
+    SliceGroup { column: label, by: column, rows: rows.collect() }
 }
 
 fn history(rated: &FilteredLeaderboard, card: &ModelCard, request: &HttpRequest) -> Option<ChartView> {
     let row = rated.leaderboard.models.iter().find(|row| row.model == card.id.as_str())?;
     let mut traces = chart::history::traces(std::slice::from_ref(row), &rated.history);
     traces.iter_mut().for_each(|trace| trace.name.clone_from(&card.name));
-    let times = |trace: &chart::history::Trace| {
+    let times = |trace: &chart::history::RatingTrace| {
         trace.points.first().zip(trace.points.last()).map(|(one, other)| [one.0, other.0])
     };
     let has_moments = traces.iter().filter_map(times).any(|[first, last]| first < last);

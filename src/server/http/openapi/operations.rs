@@ -112,7 +112,7 @@ impl Operation {
                 ("413", "The request is longer than 65,536 bytes."),
                 (
                     "429",
-                    "Too many wrong keys, new annotators or votes of a rated campaign came: `Retry-After` says when to come back.",
+                    "Too many wrong keys, new annotators, rendered texts or votes of a rated campaign: `Retry-After` says when to come back.",
                 ),
                 ("503", "The database does not answer: try again in a minute."),
             ];

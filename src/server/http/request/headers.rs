@@ -44,7 +44,7 @@ pub async fn security_headers(
     match next.call(request).await {
         Ok(mut response) => {
             let framed = response.response_mut().extensions_mut().remove::<FrameAncestors>();
-            set(response.headers_mut(), is_secure);
+            insert_security_headers(response.headers_mut(), is_secure);
             if let Some(ancestors) = framed {
                 allow_framing(response.headers_mut(), &ancestors);
             }
@@ -52,13 +52,13 @@ pub async fn security_headers(
         }
         Err(error) => {
             let mut response = error.error_response();
-            set(response.headers_mut(), is_secure);
+            insert_security_headers(response.headers_mut(), is_secure);
             Err(InternalError::from_response(error, response).into())
         }
     }
 }
 
-fn set(headers: &mut HeaderMap, is_secure: bool) {
+fn insert_security_headers(headers: &mut HeaderMap, is_secure: bool) {
     let transport = is_secure.then_some(STRICT_TRANSPORT);
     for (name, value) in HEADERS.into_iter().chain(transport) {
         headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));

@@ -32,10 +32,10 @@ pub(in crate::http) async fn request_id<B: MessageBody>(
 ) -> Result<ServiceResponse<EitherBody<B, String>>, Error> {
     let peer = request.peer_addr().map(|address| address.ip());
     let sent = sent_by_proxy(request.headers(), peer, &app.settings.now().server.trusted_proxies);
-    numbered(sent.unwrap_or_else(|| app.rng.token()), request, next).await
+    respond_with_id(sent.unwrap_or_else(|| app.rng.token()), request, next).await
 }
 
-async fn numbered<B: MessageBody>(
+async fn respond_with_id<B: MessageBody>(
     id: String,
     request: ServiceRequest,
     next: Next<B>,
@@ -94,7 +94,7 @@ mod tests {
     #[actix_web::test]
     async fn a_failure_tells_its_number_and_nothing_else() {
         let with_number =
-            async |request: ServiceRequest, next: Next<_>| numbered("n-1".to_owned(), request, next).await;
+            async |request: ServiceRequest, next: Next<_>| respond_with_id("n-1".to_owned(), request, next).await;
         let app = init_service(
             App::new()
                 .wrap(from_fn(with_number))
@@ -115,7 +115,7 @@ mod tests {
     #[actix_web::test]
     async fn a_failure_can_be_read_where_answers_are_compressed() {
         let with_number =
-            async |request: ServiceRequest, next: Next<_>| numbered("n-1".to_owned(), request, next).await;
+            async |request: ServiceRequest, next: Next<_>| respond_with_id("n-1".to_owned(), request, next).await;
         let failed = async || Err::<&str, _>(error::ErrorInternalServerError("inner"));
         let app = init_service(
             App::new().wrap(Compress::default()).wrap(from_fn(with_number)).route("/failed", web::get().to(failed)),

@@ -15,8 +15,8 @@ use crate::domain::battle::past_battle::PastBattle;
 use crate::domain::labeling::final_labels::QuestionLabel;
 use crate::domain::labeling::scheme::Scheme;
 use crate::domain::rating::leaderboards::own_leaderboard::OwnLeaderboard;
-use crate::infra::clock::Clock as _;
 use crate::infra::config::AccessMode;
+use crate::infra::time::clock::Clock as _;
 use crate::pages;
 use crate::pages::frame::query_string::escaped;
 use crate::pages::visitor::history::{BattleReader, BattleView, HistoryView, OwnerView, RemovalView};
@@ -229,7 +229,7 @@ pub(in crate::http) async fn share(
     id: web::Path<String>,
     form: web::Form<TokenForm>,
 ) -> Result<HttpResponse, PageError> {
-    let (visitor, battle) = owned(&request, &app, &id, &form).await?;
+    let (visitor, battle) = owned_battle(&request, &app, &id, &form).await?;
     app.store.share_battle(&battle, &visitor.session.visitor, &app.rng.token(), app.clock.now()).await?;
     Ok(see_other(&format!("/battle/{battle}#share")))
 }
@@ -244,7 +244,7 @@ pub(in crate::http) async fn unshare(
     id: web::Path<String>,
     form: web::Form<TokenForm>,
 ) -> Result<HttpResponse, PageError> {
-    let (visitor, battle) = owned(&request, &app, &id, &form).await?;
+    let (visitor, battle) = owned_battle(&request, &app, &id, &form).await?;
     app.store.withdraw_share(&battle, &visitor.session.visitor).await?;
     Ok(see_other(&format!("/battle/{battle}#share")))
 }
@@ -265,7 +265,7 @@ pub(in crate::http) async fn label(
     form: web::Form<LabelForm>,
 ) -> Result<HttpResponse, PageError> {
     let LabelForm { token, scheme, label } = form.into_inner();
-    let (visitor, battle) = owned(&request, &app, &id, &TokenForm { token }).await?;
+    let (visitor, battle) = owned_battle(&request, &app, &id, &TokenForm { token }).await?;
     let known = history::own_battle(&app.store, &visitor.session.visitor, &battle).await?;
     if !known.is_some_and(|battle| may_label(&battle)) {
         return Err(PageError::MissingObject(MissingObject::BattleToLabel));
@@ -298,7 +298,7 @@ async fn question_labels(app: &AppState, battle: &PastBattle) -> Result<Option<[
 const NO_INDEX: header::HeaderValue = header::HeaderValue::from_static("noindex, nofollow");
 
 /// Returns the visitor of a form and the id of its battle; the database query checks the ownership.
-async fn owned(
+async fn owned_battle(
     request: &HttpRequest,
     app: &AppState,
     id: &str,

@@ -9,10 +9,10 @@ use actix_web::{HttpRequest, HttpResponse, web};
 use super::super::form_token::see_other;
 use super::super::request::address::network_of;
 use super::super::request::cookie_values::cookie_values;
-use crate::infra::clock::Clock as _;
 use crate::infra::config::is_public_by_tls;
 use crate::infra::limits::RateLimited;
-use crate::infra::oidc::{FLOW_MINUTES, Flow, Identity, OidcError, ProviderCallback, Purpose};
+use crate::infra::oidc::{FLOW_MINUTES, Identity, OidcError, ProviderCallback, Purpose, SignInFlow};
+use crate::infra::time::clock::Clock as _;
 use crate::state::AppState;
 
 const COOKIE: &str = "langya_oidc";
@@ -40,7 +40,7 @@ pub(in crate::http) async fn begin(
     next: &str,
     former: Option<String>,
 ) -> Result<HttpResponse, OidcError> {
-    let flow = Flow::begin(purpose, next, &app.rng, app.clock.now()).replacing(former);
+    let flow = SignInFlow::begin(purpose, next, &app.rng, app.clock.now()).replacing(former);
     let address = log_error(app.oidc.authorization(&flow).await)?;
     let mut response = see_other(&address);
     let cookie = cookie(flow.cookie(&app.sessions), &app.settings.now().server.public_url);
@@ -56,7 +56,7 @@ pub(in crate::http) async fn begin(
 pub(in crate::http) async fn identity(
     request: &HttpRequest,
     app: &AppState,
-    flow: &Flow,
+    flow: &SignInFlow,
 ) -> Result<Identity, OidcSignInError> {
     let network = network_of(request, &app.settings.now().server.trusted_proxies);
     let counted = app.limits.take_sign_in(network.as_deref().unwrap_or(LOOPBACK_NETWORK)).await;
@@ -98,9 +98,9 @@ pub(in crate::http) fn expired_cookie(public_url: &str) -> Cookie<'static> {
 }
 
 /// Returns the sign-in that this browser has begun.
-pub(in crate::http) fn flow_of(request: &HttpRequest, app: &AppState) -> Option<Flow> {
+pub(in crate::http) fn flow_of(request: &HttpRequest, app: &AppState) -> Option<SignInFlow> {
     let mut values = cookie_values(request, name(is_public_by_tls(&app.settings.now().server.public_url)));
-    values.find_map(|value| Flow::of_cookie(value, &app.sessions, app.clock.now()))
+    values.find_map(|value| SignInFlow::of_cookie(value, &app.sessions, app.clock.now()))
 }
 
 fn name(secure: bool) -> &'static str {

@@ -47,9 +47,11 @@ pub(in crate::http) async fn battle_page(
         Err(PageError::SignInRequired) => return Ok(see_other("/sign-in")),
         Err(error) => return Err(error),
     };
-    let practice = app.models.current().only_practice();
+    let models = app.models.current();
+    let (practice, pairable) = (models.only_practice(), models.pairable());
     let takes_images = app.matchmaker.takes_images();
-    let state = BattlePageState { takes_images, practice, asks_consent: asks_consent(&app, &visitor).await };
+    let asks_consent = asks_consent(&app, &visitor).await;
+    let state = BattlePageState { takes_images, practice, asks_consent, pairable };
     let mut response = pages::visitor::battle::battle(&request, &app.settings.now(), state);
     if app.access.mode() != AccessMode::Open {
         // Browsers show cached pages on Back without a request: after signing out, Back must lead to the sign-in page.

@@ -14,7 +14,7 @@ use crate::infra::llm::model_list::check_address;
 use crate::pages::admin::model_list::{AddFields, AddModelsPage, Listed, Listing};
 use crate::pages::admin::{AdminFrame, AdminTab};
 use crate::pages::respond;
-use crate::services::model_settings::{AddRequest, Additions, EditGoal, ModelEditor, ModelEntryError, Warning};
+use crate::services::model_settings::{AddModelsResult, AddRequest, EditGoal, ModelEditor, ModelEntryError, Warning};
 
 /// Step that the form requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,7 +84,7 @@ fn concerns_choice(refusal: &EditRefusal) -> bool {
     }
 }
 
-fn listing(additions: Additions, listed: Listed) -> Listing {
+fn listing(additions: AddModelsResult, listed: Listed) -> Listing {
     let currency = additions.warnings.iter().find_map(|warning| match warning {
         Warning::OtherCurrency(currency) => Some(currency.clone()),
         _ => None,
@@ -92,7 +92,11 @@ fn listing(additions: Additions, listed: Listed) -> Listing {
     Listing::new(additions.models, additions.others, currency, listed)
 }
 
-async fn take_step(call: &SignedInRequest, fields: &AddFields, step: AddingStep) -> Result<Additions, EditRefusal> {
+async fn take_step(
+    call: &SignedInRequest,
+    fields: &AddFields,
+    step: AddingStep,
+) -> Result<AddModelsResult, EditRefusal> {
     let file = call.app.settings_file.as_deref().ok_or(EditRefusal::NoFile)?;
     let given = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
     let weight = match step {

@@ -55,7 +55,7 @@ pub(super) async fn pause(call: SignedInRequest) -> Result<HttpResponse, PageErr
 }
 
 /// `GET /admin/models/change`: one `model`.
-pub(super) async fn consider(call: SignedInRequest) -> Result<HttpResponse, PageError> {
+pub(super) async fn show_change_form(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let (id, frame) = (model_of(&call)?, call.frame(AdminTab::Models));
     show_one(&call, StatusCode::OK, &id, frame, None).await
 }

@@ -43,13 +43,13 @@ pub(in crate::http::admin) async fn page(call: SignedInRequest) -> Result<HttpRe
     };
     match parse_trial(&call, &now) {
         Ok((trial, preview)) => {
-            Ok(show(&call, StatusCode::OK, call.frame(AdminTab::Models), &roster, &now, (&preview, trial.votes)))
+            Ok(show(&call, StatusCode::OK, call.frame(AdminTab::Models), &roster, &now, &preview, trial.votes))
         }
         Err(reason) => {
             let problem = fill(call.page().t().admin.models.pairing.refused, &[("reason", &reason)]);
             let frame = call.frame_with(AdminTab::Models, &problem);
             let preview = preview(&call, &now).unwrap_or_default();
-            Ok(show(&call, StatusCode::BAD_REQUEST, frame, &roster, &now, (&preview, now.votes)))
+            Ok(show(&call, StatusCode::BAD_REQUEST, frame, &roster, &now, &preview, now.votes))
         }
     }
 }
@@ -92,7 +92,8 @@ fn show(
     frame: AdminFrame,
     roster: &Roster,
     now: &PairingTrial,
-    (preview, votes): (&PairingPreview, u32),
+    preview: &PairingPreview,
+    votes: u32,
 ) -> HttpResponse {
     let name = |id: &ModelId| call.app.models.card(id).name;
     let models = roster.all().iter().map(|model| ModelChance {

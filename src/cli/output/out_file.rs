@@ -8,13 +8,13 @@ use clap::Args;
 use tempfile::NamedTempFile;
 
 use crate::error::{BadInput, CommandError, CommandResult};
-use crate::infra::clock::{Clock as _, SystemClock};
 use crate::infra::disk::is_full;
+use crate::infra::time::clock::{Clock as _, SystemClock};
 use crate::infra::unfinished_files::remove_abandoned;
 
 /// Flag of every command that writes a file.
 #[derive(Debug, Clone, Copy, Args)]
-pub(super) struct Overwrite {
+pub(crate) struct Overwrite {
     /// Replace the output file if it exists; where it is a link, the file behind the link is replaced
     #[arg(long)]
     force: bool,
@@ -22,12 +22,12 @@ pub(super) struct Overwrite {
 
 impl Overwrite {
     /// Overwrite mode for a file owned by the command.
-    pub(super) const ALWAYS: Self = Self { force: true };
+    pub(crate) const ALWAYS: Self = Self { force: true };
 }
 
 /// File that is renamed into place once complete; dropped before that, it is removed.
 #[derive(Debug)]
-pub(super) struct OutFile {
+pub(crate) struct OutFile {
     path: PathBuf,
     /// Target path, with symbolic links resolved, so that they stay.
     place: PathBuf,
@@ -40,7 +40,7 @@ impl OutFile {
     ///
     /// # Errors
     /// An existing file without `--force`, something else of this name, or a folder that cannot be written.
-    pub(super) fn create(path: &Path, overwrite: Overwrite) -> CommandResult<Self> {
+    pub(crate) fn create(path: &Path, overwrite: Overwrite) -> CommandResult<Self> {
         if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
             return Err(
                 BadInput(format!("{} is the name of a folder: choose the name of a file", path.display())).into()
@@ -55,7 +55,7 @@ impl OutFile {
         }
         if is_database(path) {
             return Err(BadInput(format!(
-                "{} is a database, which no file replaces: choose another name",
+                "{} is a database, which is never overwritten: choose another name",
                 path.display()
             ))
             .into());
@@ -69,7 +69,7 @@ impl OutFile {
     ///
     /// # Errors
     /// The name is taken, or the disk fails.
-    pub(super) fn finish(self) -> CommandResult<()> {
+    pub(crate) fn finish(self) -> CommandResult<()> {
         let Self { path, place, overwrite, partial } = self;
         partial.as_file().sync_all().map_err(|error| anyhow::Error::msg(cannot_write(&path, &error)))?;
         let named = if overwrite.force { partial.persist(&place) } else { partial.persist_noclobber(&place) };
@@ -81,7 +81,7 @@ impl OutFile {
     }
 
     /// Returns the partial file.
-    pub(super) fn file(&self) -> &File {
+    pub(crate) fn file(&self) -> &File {
         self.partial.as_file()
     }
 
@@ -89,7 +89,7 @@ impl OutFile {
     ///
     /// # Errors
     /// As [`Self::finish`], or a write failure.
-    pub(super) fn write(self, write: impl FnOnce(&mut BufWriter<&File>) -> io::Result<()>) -> CommandResult<()> {
+    pub(crate) fn write(self, write: impl FnOnce(&mut BufWriter<&File>) -> io::Result<()>) -> CommandResult<()> {
         self.fill(write)?;
         self.finish()
     }
@@ -98,7 +98,7 @@ impl OutFile {
     ///
     /// # Errors
     /// A write failure.
-    pub(super) fn fill(&self, write: impl FnOnce(&mut BufWriter<&File>) -> io::Result<()>) -> CommandResult<()> {
+    pub(crate) fn fill(&self, write: impl FnOnce(&mut BufWriter<&File>) -> io::Result<()>) -> CommandResult<()> {
         let mut out = BufWriter::with_capacity(1 << 20, self.file());
         let written = write(&mut out).and_then(|()| out.flush()).and_then(|()| self.file().sync_all());
         self.named(written)
@@ -108,7 +108,7 @@ impl OutFile {
     ///
     /// # Errors
     /// As [`Self::fill`].
-    pub(super) async fn fill_by(
+    pub(crate) async fn fill_by(
         &self,
         write: impl AsyncFnOnce(&mut BufWriter<&File>) -> io::Result<()>,
     ) -> CommandResult<()> {
@@ -137,7 +137,7 @@ pub(super) fn write_all_or_none(files: Vec<(OutFile, String)>) -> CommandResult<
 ///
 /// # Errors
 /// As [`OutFile::finish`].
-pub(super) fn finish_together(files: impl IntoIterator<Item = OutFile>) -> CommandResult<()> {
+pub(crate) fn finish_together(files: impl IntoIterator<Item = OutFile>) -> CommandResult<()> {
     let mut named: Vec<String> = Vec::new();
     for file in files {
         let path = file.path.display().to_string();
@@ -223,7 +223,7 @@ pub(super) fn behind_link(path: &Path) -> io::Result<PathBuf> {
 }
 
 /// Formats the error of the operating system, without the name of a partial file.
-pub(super) fn reason(error: &io::Error) -> String {
+pub(crate) fn reason(error: &io::Error) -> String {
     let told = error.to_string();
     told.split_once(" at path ").map_or(told.as_str(), |(reason, _)| reason).to_owned()
 }

@@ -1,4 +1,4 @@
-//! Recognises repeated questions, on the leader: see [`crate::services::benchmark::question_digests`].
+//! Recognises repeated questions, on the leader: see [`crate::services::benchmark::prompt_digests`].
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::infra::job_report::JobReport;
 use crate::infra::storage::Store;
-use crate::services::benchmark::question_digests::{DigestProgress, fill_question_digests};
+use crate::services::benchmark::prompt_digests::{DigestProgress, fill_prompt_digests};
 
 /// Poll interval for new questions.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
@@ -31,7 +31,7 @@ pub async fn digest_questions(
         if !*lead.borrow() {
             continue;
         }
-        match report.run(fill_question_digests(&store)).await {
+        match report.run(fill_prompt_digests(&store)).await {
             Ok(DigestProgress::All) => {}
             Ok(DigestProgress::Some) => wait = BACKFILL_PAUSE,
             Err(error) if error.is_outage() => {}

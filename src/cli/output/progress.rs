@@ -12,17 +12,17 @@ use crate::services::benchmark::RunProgress;
 const UPDATE_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Creates a bar at zero, removed when dropped. It is hidden if stderr is no terminal.
-pub(super) fn bar(what: &'static str) -> ProgressBar {
+pub(crate) fn bar(what: &'static str) -> ProgressBar {
     styled(what, "{msg} {wide_bar} {human_pos} of {human_len}, {eta} left")
 }
 
 /// Creates a counter, for work of unknown length.
-pub(super) fn count(what: &'static str) -> ProgressBar {
+pub(crate) fn count(what: &'static str) -> ProgressBar {
     styled(what, "{msg}: {human_pos}, {elapsed}")
 }
 
 /// Creates a spinner with the elapsed time, for work without countable steps.
-pub(super) fn waiting(what: &'static str) -> ProgressBar {
+pub(crate) fn waiting(what: &'static str) -> ProgressBar {
     let bar = styled(what, "{spinner} {msg}, {elapsed}");
     bar.enable_steady_tick(UPDATE_INTERVAL);
     bar
@@ -37,26 +37,26 @@ fn styled(what: &'static str, template: &str) -> ProgressBar {
 }
 
 /// Shows the progress as `done` of `all`.
-pub(super) fn show<N: TryInto<u64>>(bar: &ProgressBar, done: N, all: N) {
+pub(crate) fn show<N: TryInto<u64>>(bar: &ProgressBar, done: N, all: N) {
     bar.set_length(all.try_into().unwrap_or(0));
     bar.set_position(done.try_into().unwrap_or(0));
 }
 
 /// Progress bar of a benchmark, with speed and spending; removed when dropped.
-pub(super) struct BenchBar {
+pub(crate) struct BenchBar {
     bar: ProgressBar,
     begun: AtomicBool,
 }
 
 impl BenchBar {
     /// Creates a bar at zero.
-    pub(super) fn new(what: &'static str) -> Self {
+    pub(crate) fn new(what: &'static str) -> Self {
         let bar = styled(what, "{msg} {wide_bar} {human_pos} of {human_len}, {per_sec}, {eta} left{prefix}");
         Self { bar, begun: AtomicBool::new(false) }
     }
 
     /// Shows the progress of the run. Results of earlier runs do not count towards the speed.
-    pub(super) fn show(&self, progress: RunProgress, spent: Spent) {
+    pub(crate) fn show(&self, progress: RunProgress, spent: Spent) {
         let tokens = HumanCount(spent.tokens.input + spent.tokens.output);
         let cost = if spent.cost > 0.0 { format!(", cost {:.2}", spent.cost) } else { String::new() };
         self.bar.set_prefix(format!(", {tokens} tokens{cost}"));
@@ -68,7 +68,7 @@ impl BenchBar {
     }
 
     /// Prints a line above the bar.
-    pub(super) fn print_line(&self, line: &str) {
+    pub(crate) fn print_line(&self, line: &str) {
         self.bar.suspend(|| eprintln!("{line}"));
     }
 }

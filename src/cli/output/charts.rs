@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 use tokio::runtime::Handle;
 
+use super::super::signals::Signals;
 use super::out_file::{behind_link, partial_beside, reason};
-use super::signals::Signals;
 use crate::domain::language::Language;
 use crate::domain::rating::FitError;
 use crate::domain::rating::counts::tally::Tally;
@@ -92,7 +92,7 @@ pub fn draw(leaderboard: &Leaderboard, log: &VoteLog, options: &LeaderboardOptio
 ///
 /// # Errors
 /// [`ChartsError`].
-pub(super) fn write_all(folder: &Path, charts: Vec<(&str, String)>) -> Result<(), ChartsError> {
+pub(crate) fn write_all(folder: &Path, charts: Vec<(&str, String)>) -> Result<(), ChartsError> {
     // A signal must not end the process between the writes: all files are complete before it ends.
     let _signals = Handle::try_current().ok().and_then(|_| Signals::listen().ok());
     let _folder = create(folder)?;

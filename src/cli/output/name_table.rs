@@ -4,7 +4,7 @@ use super::terminal_text::{MIN_NAME_WIDTH, width};
 
 /// Formats rows as lines, the first one with the headings: columns are right-aligned, and the name follows. On a narrow terminal
 /// dispensable columns are dropped in order, and then the name is shortened.
-pub(super) fn name_table<const N: usize>(
+pub(crate) fn name_table<const N: usize>(
     mut rows: Vec<[String; N]>,
     dispensable: &[usize],
     screen: Option<usize>,

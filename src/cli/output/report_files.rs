@@ -10,7 +10,7 @@ use crate::infra::unfinished_files::NewFolders;
 
 /// Output format of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum OutputLayout {
+pub(crate) enum OutputLayout {
     /// A table with aligned columns
     Table,
     /// JSON
@@ -36,7 +36,7 @@ impl OutputLayout {
 }
 
 /// Output files of a report. Dropped before they are written, they are removed.
-pub(super) struct ReportFiles {
+pub(crate) struct ReportFiles {
     files: Vec<(OutFile, OutputLayout)>,
     /// Folders created for the files, dropped after these.
     _folders: Option<NewFolders>,
@@ -47,7 +47,7 @@ impl ReportFiles {
     ///
     /// # Errors
     /// A format error or a write failure.
-    pub(super) fn write(self, text: impl Fn(OutputLayout) -> CommandResult<String>) -> CommandResult<()> {
+    pub(crate) fn write(self, text: impl Fn(OutputLayout) -> CommandResult<String>) -> CommandResult<()> {
         let written = self.files.into_iter().map(|(file, form)| CommandResult::Ok((file, text(form)?)));
         write_all_or_none(written.collect::<CommandResult<Vec<_>>>()?)
     }
@@ -57,7 +57,7 @@ impl ReportFiles {
 ///
 /// # Errors
 /// A name without a format, or an existing file.
-pub(super) fn files(
+pub(crate) fn files(
     out: &Path,
     stem: &str,
     format: Option<OutputLayout>,

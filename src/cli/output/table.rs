@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use super::output::lines_of_csv;
 use super::output_format::OutputFormat;
+use super::standard_output::lines_of_csv;
 use super::terminal_text::{printable, width};
 use crate::error::CommandResult;
 
@@ -29,7 +29,7 @@ pub fn render<R: TableRow>(rows: &[R], format: OutputFormat) -> CommandResult<St
 }
 
 /// Formats a table with aligned columns and without terminal control characters.
-pub(super) fn table(heads: &[&str], rows: Vec<Vec<String>>) -> String {
+pub(crate) fn table(heads: &[&str], rows: Vec<Vec<String>>) -> String {
     let heads: Vec<String> = heads.iter().map(|head| head.to_uppercase()).collect();
     let rows = rows.into_iter().map(|row| row.iter().map(|cell| printable(cell)).collect());
     let lines: Vec<Vec<String>> = [heads].into_iter().chain(rows).collect();
@@ -46,17 +46,17 @@ pub(super) fn table(heads: &[&str], rows: Vec<Vec<String>>) -> String {
 }
 
 /// Formats a text as a cell; `-` if it is empty.
-pub(super) fn or_dash(text: &str) -> String {
+pub(crate) fn or_dash(text: &str) -> String {
     value_or_dash(Some(text).filter(|text| !text.is_empty()))
 }
 
 /// Formats an optional value as a cell; `-` if it is `None`.
-pub(super) fn value_or_dash<T: ToString>(value: Option<T>) -> String {
+pub(crate) fn value_or_dash<T: ToString>(value: Option<T>) -> String {
     value.map_or_else(|| "-".to_owned(), |value| value.to_string())
 }
 
 /// Formats a cost as a cell; `-` without prices.
-pub(super) fn cost_or_dash(cost: Option<f64>) -> String {
+pub(crate) fn cost_or_dash(cost: Option<f64>) -> String {
     value_or_dash(cost.map(|cost| format!("{cost:.4}")))
 }
 

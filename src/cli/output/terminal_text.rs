@@ -3,10 +3,10 @@
 use crate::domain::text_direction;
 
 /// Minimum width of a shortened model name, in columns.
-pub(super) const MIN_NAME_WIDTH: usize = 12;
+pub(crate) const MIN_NAME_WIDTH: usize = 12;
 
 /// Computes the width of a text on a terminal in columns: two for each wide character of East Asian scripts and emoji.
-pub(super) fn width(text: &str) -> usize {
+pub(crate) fn width(text: &str) -> usize {
     console::measure_text_width(text)
 }
 
@@ -17,13 +17,13 @@ pub fn printable(text: &str) -> String {
 }
 
 /// Sanitises a message, so that file contents and names in it cannot control the terminal.
-pub(super) fn message(text: &str) -> String {
+pub(crate) fn message(text: &str) -> String {
     text.chars().map(|c| if c.is_control() && !matches!(c, '\n' | '\t') { '\u{FFFD}' } else { c }).collect()
 }
 
 /// Formats a coefficient with four digits. Values that round to zero have no sign: r = −1e-17 of two series without correlation is no
 /// negative one.
-pub(super) fn coefficient(value: f64) -> String {
+pub(crate) fn coefficient(value: f64) -> String {
     let text = format!("{value:.4}");
     if text == "-0.0000" { "0.0000".to_owned() } else { text }
 }

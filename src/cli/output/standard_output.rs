@@ -23,7 +23,7 @@ pub fn print(text: &str) -> CommandResult<()> {
 ///
 /// # Errors
 /// As [`print()`].
-pub(super) fn print_by(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> CommandResult<()> {
+pub(crate) fn print_by(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> CommandResult<()> {
     let mut out = BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
     let written = write(&mut out).and_then(|()| out.flush());
     // Discards the buffered rest after a failed write.
@@ -46,7 +46,7 @@ fn ignore_closed_pipe(written: io::Result<()>) -> CommandResult<()> {
 ///
 /// # Errors
 /// Rows without columns.
-pub(super) fn lines_of_csv<R: Serialize>(rows: &[R]) -> CommandResult<String> {
+pub(crate) fn lines_of_csv<R: Serialize>(rows: &[R]) -> CommandResult<String> {
     let mut lines = csv::Writer::from_writer(Vec::new());
     for (at, row) in rows.iter().enumerate() {
         let CsvRow(fields) = serde_json::from_str(&serde_json::to_string(row)?)?;

@@ -14,7 +14,7 @@ const DROPPABLE_COLUMNS: [usize; 3] = [2, 4, 1];
 
 /// Formats one row per model: place, possible places, places without any one voter, votes whose removal flips its order with the next
 /// model, and further votes that would separate the two. No wider than the terminal.
-pub(super) fn robustness_table(robustness: &Robustness, screen: Option<usize>) -> String {
+pub(crate) fn robustness_table(robustness: &Robustness, screen: Option<usize>) -> String {
     if robustness.models.is_empty() {
         return String::new();
     }
@@ -40,21 +40,21 @@ fn rows(robustness: &Robustness) -> Vec<[String; 6]> {
         let next = robustness.neighbours.iter().find(|neighbours| neighbours.upper == model.model);
         rows.push([
             model.place.to_string(),
-            shown(model.possible),
-            model.without_a_voter.map_or_else(none, shown),
-            next.and_then(|next: &NeighbourRobustness| next.votes_to_flip).map_or_else(none, |votes| votes.to_string()),
-            next.and_then(|next| next.votes_to_separate).map_or_else(none, |votes| votes.to_string()),
+            format_place_range(model.possible),
+            model.without_a_voter.map_or_else(dash, format_place_range),
+            next.and_then(|next: &NeighbourRobustness| next.votes_to_flip).map_or_else(dash, |votes| votes.to_string()),
+            next.and_then(|next| next.votes_to_separate).map_or_else(dash, |votes| votes.to_string()),
             printable(&model.model),
         ]);
     }
     rows
 }
 
-fn shown(range: PlaceRange) -> String {
+fn format_place_range(range: PlaceRange) -> String {
     if range.best == range.worst { range.best.to_string() } else { format!("{}–{}", range.best, range.worst) }
 }
 
-fn none() -> String {
+fn dash() -> String {
     "–".to_owned()
 }
 
