@@ -120,11 +120,7 @@ impl Store {
         let elsewhere: Vec<MissingRight> = on_reader!(self, |pool| {
             sqlx::query_as(SELECT_MISSING_ELSEWHERE).bind(&updated).bind(&emptied).fetch_all(pool).await
         })?;
-        for right in elsewhere {
-            if !missing.contains(&right) {
-                missing.push(right);
-            }
-        }
+        add_unlisted(&mut missing, elsewhere);
         self.require_none(&missing).await
     }
 
@@ -138,7 +134,7 @@ impl Store {
         }
         let (schema, user): (String, String) =
             on_reader!(self, |pool| sqlx::query_as(SELECT_USER).fetch_one(pool).await)?;
-        Err(StoreError::MissingRights { rights: listed(missing), grant: grant(missing, &schema, &user) })
+        Err(missing_rights(missing, &schema, &user))
     }
 }
 
@@ -151,13 +147,10 @@ pub(super) async fn missing_with_migrations(connection: &mut PgConnection) -> Re
         .bind(EMPTIED_TABLES.join(","))
         .fetch_all(&mut *connection)
         .await?;
-    for right in for_battles.into_iter().chain(elsewhere) {
-        if !missing.contains(&right) {
-            missing.push(right);
-        }
-    }
+    add_unlisted(&mut missing, for_battles);
+    add_unlisted(&mut missing, elsewhere);
     let (schema, user): (String, String) = sqlx::query_as(SELECT_USER).fetch_one(connection).await?;
-    Ok(StoreError::MissingRights { rights: listed(&missing), grant: grant(&missing, &schema, &user) })
+    Ok(missing_rights(&missing, &schema, &user))
 }
 
 /// Returns the error for a user who may not use the schema of the tables; `None` if there are no tables, or that is not the reason.
@@ -167,6 +160,19 @@ pub(super) async fn missing_schema_right(connection: &mut PgConnection) -> Resul
         rights: format!("USAGE on schema {schema}"),
         grant: format!("GRANT USAGE ON SCHEMA {schema} TO {user};"),
     }))
+}
+
+/// Adds the privileges that are not in the list yet: the two statements overlap.
+fn add_unlisted(missing: &mut Vec<MissingRight>, others: Vec<MissingRight>) {
+    for right in others {
+        if !missing.contains(&right) {
+            missing.push(right);
+        }
+    }
+}
+
+fn missing_rights(missing: &[MissingRight], schema: &str, user: &str) -> StoreError {
+    StoreError::MissingRights { rights: listed(missing), grant: grant(missing, schema, user) }
 }
 
 /// Names the first missing privileges.

@@ -1,5 +1,6 @@
 //! Stores the replies of a turn, through outages of the database.
 
+use std::future::Future;
 use std::pin::pin;
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ use crate::infra::storage::{NewReply, StoreError};
 
 /// Interval between attempts to store replies during a database outage.
 const RETRY_INTERVAL: Duration = Duration::from_millis(500);
-/// Time after which the watchers are told that a write has not returned, as on a disk that hangs.
+/// Time after which the watchers are notified of a write that has not returned, as on a disk that hangs.
 const SLOW_WRITE: Duration = Duration::from_secs(2);
 const MAX_RETRY_TIME: Duration = Duration::from_secs(600);
 
@@ -30,7 +31,8 @@ impl BattleDependencies {
         let (began, shutdown, mut logged) = (Instant::now(), self.tasks.shutdown(), false);
         let mut failures = 0_u32;
         loop {
-            match self.try_to_keep(battle, run, progress, replies).await {
+            let write = self.store.finish_turn(&battle.id, run, progress, replies, self.clock.now());
+            match notify_if_slow(battle, progress.stage, write).await {
                 Err(error) if !error.is_permanent() && began.elapsed() < MAX_RETRY_TIME => {
                     if !error.is_outage() && !std::mem::replace(&mut logged, true) {
                         tracing::warn!(battle.id = %battle.id, error = ?error, "the replies of a turn wait for the database");
@@ -52,20 +54,14 @@ impl BattleDependencies {
             }
         }
     }
+}
 
-    /// Stores the replies once; the watchers are told if that takes long.
-    async fn try_to_keep(
-        &self,
-        battle: &LiveBattle,
-        run: &RunId,
-        progress: Progress,
-        replies: &[NewReply],
-    ) -> Result<bool, StoreError> {
-        let mut write = pin!(self.store.finish_turn(&battle.id, run, progress, replies, self.clock.now()));
-        if let Ok(kept) = timeout(SLOW_WRITE, write.as_mut()).await {
-            return kept;
-        }
-        battle.set_replies_unsaved(progress.stage == Stage::Ready);
-        write.await
+/// Awaits a write of the replies; the watchers are notified if it takes long.
+async fn notify_if_slow<T>(battle: &LiveBattle, stage: Stage, write: impl Future<Output = T>) -> T {
+    let mut write = pin!(write);
+    if let Ok(written) = timeout(SLOW_WRITE, write.as_mut()).await {
+        return written;
     }
+    battle.set_replies_unsaved(stage == Stage::Ready);
+    write.await
 }
